@@ -1,0 +1,56 @@
+// The sequence of manifests of one stream: each version is one object, and creating that object is the commit.
+// docs/protocol.md says why this is enough.
+//
+// Holds no state but a hint of the newest version, so it may be dropped and opened again at any time. Safe for
+// concurrent use.
+#pragma once
+
+#include <atomic>
+#include <optional>
+
+#include "batchweave/base/result.h"
+#include "batchweave/format/keys.h"
+#include "batchweave/format/manifest.h"
+#include "batchweave/store/env.h"
+
+namespace batchweave {
+
+// A version as read whole: its content, and the link by which the next one is chained to it.
+struct LoggedManifest {
+  Manifest manifest;
+  Hash128 hash;
+};
+
+class ManifestLog {
+ public:
+  // Does no I/O. The parts of `env` must outlive the log. `stream_json_hash` is version 0's link of the chain.
+  ManifestLog(Env env, StreamKeys keys, Hash128 stream_json_hash);
+
+  const StreamKeys& keys() const { return keys_; }
+
+  // The newest version whole; version 0 (empty) where nothing was committed.
+  // Errors: kNotFound (the stream was deleted), kIncompatible, kCorrupt, kUnavailable, kDenied.
+  Result<LoggedManifest> ReadNewest();
+
+  // One version whole. Errors: kNotFound (not yet committed), kTrimmed (long past: find the newest), kIncompatible,
+  // kCorrupt, kUnavailable, kDenied.
+  Result<LoggedManifest> Read(Version version);
+
+  // The head of one version, in one ranged read nearly always. Errors: as Read.
+  Result<ManifestHead> ReadHead(Version version);
+
+  // The number of the newest version. Errors: kUnavailable, kDenied.
+  Result<Version> FindNewest();
+
+ private:
+  friend class PendingCommit;
+  Result<bool> Exists(Version version);
+  void Learn(Version version);
+
+  Env env_;
+  const StreamKeys keys_;
+  const Hash128 stream_json_hash_;
+  std::atomic<uint64_t> newest_hint_{0};  // A version known to exist.
+};
+
+}  // namespace batchweave
