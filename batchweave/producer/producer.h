@@ -1,0 +1,90 @@
+// A source of global batches with a name. Opening it fences every earlier holder of the name and tells where the source
+// is to go on; from there each published batch appears exactly once, in order, with its cursor.
+//
+// Publish() and Flush() may be called from several threads; batches are ordered as Publish() is entered. Threads start
+// at the first Publish(), never before, so that a process may fork after opening.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "batchweave/base/result.h"
+#include "batchweave/format/types.h"
+#include "batchweave/producer/global_batch.h"
+#include "batchweave/store/env.h"
+
+namespace batchweave {
+
+class Committer;
+
+struct ProducerOptions {
+  bool reopen = false;  // Go on with a producer that has finished.
+  // Batches queued and in flight, together; one batch larger than this passes alone. Publish() waits for room.
+  uint64_t pending_bytes_max = uint64_t{1} << 30;
+  uint32_t upload_threads = 2;
+  // Publish() and Flush() give up after this long without any progress.
+  Duration stall_after = std::chrono::minutes(5);
+};
+
+struct PublishOptions {
+  Bytes cursor;                        // Where the source stands after this batch; opaque, at most kCursorBytesMax.
+  // Where it stood before: then it must equal the cursor after the batch before (fault C2).
+  std::optional<Bytes> cursor_before;
+  uint64_t samples = 0;
+  Bytes metadata;                      // The user's own, at most kMetadataBytesMax.
+};
+
+struct ProducerStats {
+  uint64_t published = 0;             // Accepted by Publish().
+  uint64_t committed = 0;
+  uint64_t published_bytes = 0;
+  uint64_t pending_bytes = 0;         // Now.
+  uint64_t commits = 0;               // Versions of this process's committer that it won.
+  uint64_t commits_lost = 0;          // Attempts that another committer won.
+  uint64_t retries = 0;               // Uploads begun again.
+  Duration waited_for_room{};         // Publish() waited for memory: upload or commit is behind.
+};
+
+class Producer {
+ public:
+  Producer(Producer&&) noexcept;
+  Producer& operator=(Producer&&) noexcept;
+  ~Producer();  // Closes.
+
+  const std::string& name() const;
+  Incarnation incarnation() const;
+  // The committed cursor at opening; none where nothing was ever committed. The source goes on there.
+  const std::optional<Bytes>& cursor() const;
+  // Batches committed so far, over all incarnations: the seq of the last.
+  uint64_t committed_seq() const;
+
+  // Queues `batch` and returns its seq; waits while more than pending_bytes_max is pending.
+  // Errors: kInvalidArgument (the batch or a limit; cursors that do not join: both are named), kFenced (a newer holder
+  // has the name: stop), kSealed, kClosed, kStalled; kDenied, kUnavailable, kUnknownOutcome, kCorrupt (what stopped the
+  // upload or the commit of an earlier batch: it stays queued, and the next call tries it again; this batch was not
+  // taken). kUnknownOutcome is final: open the producer anew, its cursor tells the truth.
+  Result<uint64_t> Publish(GlobalBatch batch, PublishOptions options);
+
+  // Waits until everything published is committed. Errors: as Publish.
+  Result<void> Flush(TimePoint deadline = kForever);
+
+  // Flush, and marks the producer finished in the same version as the last batch: opening it again answers so.
+  // Errors: as Publish.
+  Result<void> Finish(TimePoint deadline = kForever);
+
+  ProducerStats stats() const;
+
+  // Stops. What is pending is dropped (it was never acknowledged); waiting calls answer kClosed. Again: does nothing.
+  void Close();
+
+ private:
+  friend class Committer;
+  class Impl;
+  explicit Producer(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace batchweave

@@ -1,0 +1,66 @@
+// A stream of global batches in an object store: the handle by which users open everything else.
+//
+// Safe for concurrent use. Must outlive what was opened on it; does no I/O of its own between calls, and holds no
+// threads but those of its producers and consumers.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "batchweave/base/result.h"
+#include "batchweave/consumer/consumer.h"
+#include "batchweave/log/manifest_log.h"
+#include "batchweave/producer/producer.h"
+#include "batchweave/store/env.h"
+
+namespace batchweave {
+
+struct StreamOptions {
+  bool create = false;  // Create it where it does not exist; open it where it does.
+};
+
+class Stream {
+ public:
+  // Creates the stream `name`: probes the store, then writes stream.json. Of many concurrent creators one wins.
+  // Errors: kAlreadyExists, kInvalidArgument (the name), kUnsuitableStore (which rule it breaks), kDenied, kUnavailable.
+  static Result<Stream> Create(Env env, std::string_view name);
+
+  // Errors: kNotFound (no such stream, or it was deleted), kInvalidArgument, kIncompatible, kCorrupt, kDenied,
+  // kUnavailable; with options.create also those of Create.
+  static Result<Stream> Open(Env env, std::string_view name, StreamOptions options = {});
+
+  Stream(Stream&&) noexcept;
+  Stream& operator=(Stream&&) noexcept;
+  ~Stream();
+
+  const std::string& name() const;
+  StreamId id() const;
+
+  // Commits a new incarnation of `producer`, which fences every earlier one.
+  // Errors: kInvalidArgument (the name), kSealed, kAlreadyExists (it has finished; the message gives its cursor: pass
+  // `reopen` to go on), kUnavailable (bounded attempts: try again), kUnknownOutcome (open again), those of the log.
+  Result<Producer> OpenProducer(std::string_view producer, ProducerOptions options = {});
+
+  // Errors: as Consumer::Open.
+  Result<Consumer> OpenConsumer(ConsumerOptions options);
+
+  // Ends the stream for ever: every rank ends at the same step. Already sealed: done. What producers had not committed
+  // by then is refused. Returns the number of steps. Errors: those of the log, kUnavailable, kUnknownOutcome.
+  Result<Step> Seal();
+
+  // The log, for inspection (show, verify, tail).
+  ManifestLog& log();
+  Env env() const;
+
+ private:
+  class Impl;
+  explicit Stream(std::unique_ptr<Impl> impl);
+  std::unique_ptr<Impl> impl_;
+};
+
+// The names of the streams in a store, in order. Errors: kUnavailable, kDenied.
+Result<std::vector<std::string>> ListStreams(ObjectStore& store);
+
+}  // namespace batchweave
