@@ -1,0 +1,62 @@
+# What a person or CI asks of the project. `make help` lists it; tools/ and CMakePresets.json do the work.
+
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+# A compiler of this code takes up to 2 GiB, so memory bounds the jobs where there is little of it.
+ifndef JOBS
+JOBS := $(shell awk -v cpus="$$(nproc)" '/^MemTotal/ { n = int($$2 / 2097152); print n < 1 ? 1 : n < cpus ? n : cpus }' /proc/meminfo)
+endif
+BENCHES ?= read commit open publish
+FUZZ_SECONDS ?= 60
+
+# Two clones in two folders share what ccache holds.
+export CCACHE_BASEDIR := $(CURDIR)
+export CCACHE_NOHASHDIR := 1
+export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+export ASAN_SYMBOLIZER_PATH ?= /usr/lib/llvm-19/bin/llvm-symbolizer
+export TSAN_OPTIONS ?= external_symbolizer_path=$(ASAN_SYMBOLIZER_PATH)
+export STAGE_TIMES ?= build/stage-times.txt
+export JOBS
+
+configure_and_build = cmake --preset $(1) $(if $(VERBOSE),,>/dev/null) && cmake --build build/$(1) --parallel $(JOBS)
+stage = tools/stage.sh
+
+.PHONY: help build demo test lint format bench fuzz sanitize clean setup-build setup-check
+
+help:  ## this list
+	@sed -n 's/^\([a-z]*\):.*  ## /  make \1  /p' Makefile | awk '{ t = $$2; $$1 = $$2 = ""; printf "  make %-9s%s\n", t, $$0 }'
+
+setup-build:
+	@tools/setup.sh build
+
+setup-check:
+	@tools/setup.sh build check
+
+build: setup-build  ## build/release/batchweave, build/release/bw_bench, the demo and the tests
+	@$(call configure_and_build,release)
+
+demo: build  ## the main job on real data, on this machine, with kills and restarts
+	@examples/demo/run.sh
+
+test: setup-check  ## everything CI runs: release tests, lint, sanitizers, a short fuzz
+	@tools/test.sh
+
+lint: setup-check  ## formatting, tools/tidy.py, clang's warnings, clang-tidy, shellcheck
+	@tools/lint.sh
+
+format: setup-check  ## rewrite the C++ sources as .clang-format says
+	@tools/sources.sh | xargs --no-run-if-empty clang-format-19 -i
+
+sanitize: setup-check  ## all tests under ASan and UBSan, the concurrency tests under TSan
+	@$(call configure_and_build,asan) && ctest --preset asan --parallel $(JOBS)
+	@$(call configure_and_build,tsan) && ctest --preset tsan --parallel $(JOBS)
+
+fuzz: setup-check  ## each fuzz target for FUZZ_SECONDS (60)
+	@$(call configure_and_build,asan) && tools/fuzz.sh $(FUZZ_SECONDS)
+
+bench: build  ## the figures of the README: BENCHES="read commit open publish"
+	@for name in $(BENCHES); do $(stage) "bench $$name" build/release/bw_bench $$name --json || exit 1; done
+
+clean:  ## remove build/
+	rm -rf build

@@ -1,0 +1,31 @@
+#!/bin/bash
+# Everything that must pass before a change is sent: what `make test` runs, cheapest news first.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+short_fuzz_seconds=10 # a target
+export FUZZ_SEED=1    # a run that must give the same answer twice; `make fuzz` draws its own
+
+build() {
+  cmake --preset "$1" >/dev/null && cmake --build "build/$1" --parallel "$JOBS"
+}
+
+# In CI the times of earlier stages are in this file too, and .ci/run prints it.
+: "${JOBS:=$(nproc)}"
+export STAGE_TIMES=${STAGE_TIMES:-build/stage-times.txt}
+if [[ -z "${KEEP_STAGE_TIMES:-}" ]]; then
+  rm -f "$STAGE_TIMES"
+  trap 'printf "\n=== times\n"; cat "$STAGE_TIMES"' EXIT
+fi
+
+export JOBS
+export -f build
+tools/stage.sh "tidy" python3 tools/tidy.py
+tools/stage.sh "release build" bash -c "build release"
+tools/stage.sh "release tests" ctest --preset release --parallel "$JOBS"
+tools/stage.sh "lint" tools/lint.sh
+tools/stage.sh "asan build" bash -c "build asan"
+tools/stage.sh "asan tests" ctest --preset asan --parallel "$JOBS"
+tools/stage.sh "short fuzz" tools/fuzz.sh "$short_fuzz_seconds"
+tools/stage.sh "tsan build" bash -c "build tsan"
+tools/stage.sh "tsan tests" ctest --preset tsan --parallel "$JOBS"
