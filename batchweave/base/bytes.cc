@@ -32,10 +32,12 @@ uint64_t TotalSize(std::span<const ByteView> pieces) {
 
 std::string HumanSize(uint64_t size_bytes) {
   constexpr std::array<std::string_view, 5> kUnits = {"KiB", "MiB", "GiB", "TiB", "PiB"};
+  if (size_bytes == 1) return "1 byte";
   if (size_bytes < 1024) return fmt::format("{} bytes", size_bytes);
   double size = static_cast<double>(size_bytes) / 1024;
   size_t unit = 0;
-  for (; size >= 1024 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
+  // From 1023.95 on, one decimal would say 1024.0.
+  for (; size >= 1023.95 && unit + 1 < kUnits.size(); ++unit) size /= 1024;
   return fmt::format("{:.1f} {}", size, kUnits[unit]);
 }
 

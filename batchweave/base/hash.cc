@@ -1,6 +1,8 @@
 #include "batchweave/base/hash.h"
 
 #include <fmt/format.h>
+// Shows the size of the streaming state, so that it needs no allocation of its own.
+#define XXH_STATIC_LINKING_ONLY
 // Picks AVX2 or AVX-512 at run time where the processor has them.
 #include <xxh_x86dispatch.h>
 

@@ -75,11 +75,12 @@ bool FailedWith(const Result<T>& result, ErrorCode code) {
 }  // namespace batchweave
 
 // The value of `expression`, a Result; where it failed, returns its error from the enclosing function.
-#define BW_TRY(expression)                               \
-  ({                                                     \
-    auto bw_try_result = (expression);                   \
-    if (!bw_try_result.ok()) {                           \
-      return std::move(bw_try_result).error();           \
-    }                                                    \
-    std::move(bw_try_result).value();                    \
+// __extension__: a GNU statement expression, clean under -Wpedantic.
+#define BW_TRY(expression)                     \
+  __extension__({                              \
+    auto bw_try_result = (expression);         \
+    if (!bw_try_result.ok()) {                 \
+      return std::move(bw_try_result).error(); \
+    }                                          \
+    std::move(bw_try_result).value();          \
   })

@@ -1,8 +1,9 @@
 // The one thing that producers, trainers and reclaimer share: a flat map of keys to immutable-looking byte strings.
 //
-// A store must keep four rules (docs/protocol.md): an atomic create-only put, of which one of many racing creators wins;
-// an overwrite that is never seen as absence; linearizable reads of a key and a LIST that shows every acknowledged
-// write; ranged reads, LIST by prefix, DELETE. Nothing else is assumed: no rename, no clock, no conditional overwrite.
+// A store must keep four rules (docs/protocol.md): an atomic create-only put, of which one of many racing creators
+// wins; an overwrite that is never seen as absence; linearizable reads of a key and a LIST that shows every
+// acknowledged write; ranged reads, LIST by prefix, DELETE. Nothing else is assumed: no rename, no clock, no
+// conditional overwrite.
 //
 // Calls block until done or until the store's own deadline. Safe for concurrent use. No default methods, so that a
 // wrapper cannot forget one; conveniences are free functions.
@@ -19,9 +20,15 @@
 
 namespace batchweave {
 
-// Key components: at most 200 bytes each, separated by single '/', none empty, none "." or "..". No key may be a
-// '/'-prefix of another (a directory could not hold both).
+// A key is at most 1024 bytes (what S3 takes). Its components are at most 200 bytes each, separated by single '/', none
+// empty, none with a NUL or beginning with '.' (hidden files, "." and ".." are a directory's own business). No key may
+// be a '/'-prefix of another (a directory could not hold both).
+inline constexpr size_t kKeyBytesMax = 1024;
 inline constexpr size_t kKeyComponentBytesMax = 200;
+
+// The largest piece that an observer of a read gets: small enough to be still in a core's cache, large enough that the
+// calls do not count.
+inline constexpr size_t kReadBlockBytes = size_t{512} << 10;
 
 enum class PutMode {
   kCreate,     // Only where the key does not exist.
@@ -33,7 +40,7 @@ class ReadObserver {
  public:
   virtual ~ReadObserver() = default;
   // `piece` follows, in the object, what came before; it lies in the request's buffer. On the thread that called Get
-  // or on one of the store's, but never two calls at once.
+  // or on one of the store's, but never two calls at once. Nothing is told of a range that lies beyond the end.
   virtual void OnBytes(ByteView piece) = 0;
   // The read begins again from its first byte (a retry).
   virtual void OnRestart() = 0;
@@ -43,9 +50,9 @@ class ReadObserver {
 struct ReadRequest {
   std::string_view key;
   uint64_t offset = 0;
-  MutableByteView buffer;             // As long as the range.
-  ReadObserver* observer = nullptr;   // May be null; must outlive the call.
-  size_t received_bytes = 0;          // Out: short only where the object ends before the range does; 0 beyond its end.
+  MutableByteView buffer;            // As long as the range.
+  ReadObserver* observer = nullptr;  // May be null; must outlive the call.
+  size_t received_bytes = 0;         // Out: short only where the object ends before the range does; 0 beyond its end.
 };
 
 struct ListedObject {
@@ -76,8 +83,8 @@ class ObjectStore {
   // kDenied (nothing was written, and a retry will not help), kInvalidArgument (the key, or too large).
   virtual Result<void> Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) = 0;
 
-  // Reads every request into its own buffer, overlapping them as it can. Fails as a whole with the error of one of them.
-  // Errors: kNotFound, kUnavailable, kDenied.
+  // Reads every request into its own buffer, overlapping them as it can. Fails as a whole with the error of one of
+  // them. Errors: kNotFound, kUnavailable, kDenied, kInvalidArgument (a key).
   virtual Result<void> Get(std::span<ReadRequest> requests) = 0;
 
   // The whole of a small object. Errors: as Get.
@@ -87,10 +94,12 @@ class ObjectStore {
   virtual Result<uint64_t> Stat(std::string_view key) = 0;
 
   // One page of at most `limit` (>= 1) objects whose keys begin with `prefix`, after `start_after`. A prefix may end
-  // anywhere, also in mid-component. Errors: kUnavailable, kDenied.
+  // anywhere, also in mid-component. What is created or deleted meanwhile may be listed or not; all else is, once.
+  // Errors: kUnavailable, kDenied.
   virtual Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) = 0;
 
-  // Removes `keys`; a key that does not exist is no error. Errors: kUnavailable and kDenied; some may be gone.
+  // Removes `keys`; a key that does not exist is no error. Errors: kUnavailable and kDenied (some may be gone),
+  // kInvalidArgument (a key).
   virtual Result<void> Delete(std::span<const std::string> keys) = 0;
 
   virtual StoreTraits traits() const = 0;
@@ -99,8 +108,11 @@ class ObjectStore {
 // Put of one piece.
 Result<void> PutBytes(ObjectStore& store, std::string_view key, ByteView bytes, PutMode mode);
 
-// True where `key` may be used as a key: see kKeyComponentBytesMax.
+// True where `key` may be used as a key: see kKeyBytesMax.
 bool IsValidKey(std::string_view key);
+
+// Errors: kInvalidArgument where it may not, with the rule.
+Result<void> CheckKey(std::string_view key);
 
 // Every object under `prefix`, page after page. `visit` may stop the walk with an error, which is returned.
 template <typename Visit>

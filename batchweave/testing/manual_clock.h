@@ -14,7 +14,8 @@ class ManualClock final : public Clock {
  public:
   enum class Mode {
     kManual,       // Moves by Advance() alone; whoever sleeps or waits stays there until then.
-    kAutoAdvance,  // Jumps to the deadline of whoever sleeps or waits, at once. A wait until kForever waits to be notified.
+    kAutoAdvance,  // Jumps to the deadline of whoever sleeps or waits, at once. A wait until kForever waits to be
+                   // notified.
   };
 
   explicit ManualClock(Mode mode = Mode::kAutoAdvance) : mode_(mode) {}
