@@ -1,14 +1,21 @@
 #!/bin/bash
-# Every check that reads the sources: cheap ones first. `make format` mends what clang-format finds.
+# Every check that reads the sources, cheap ones first. `make format` mends what clang-format finds.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 : "${JOBS:=$(nproc)}"
 
+failed=()
+
+# Runs all steps that can run, so that one run shows all there is to mend.
 step() {
   local title=$1 start=$SECONDS
   shift
-  "$@" || { echo "lint: $title FAILED"; exit 1; }
-  echo "lint: $title ok, $((SECONDS - start)) s"
+  if "$@"; then
+    echo "lint: $title ok, $((SECONDS - start)) s"
+  else
+    echo "lint: $title FAILED"
+    failed+=("$title")
+  fi
 }
 
 shell_scripts() {
@@ -17,7 +24,7 @@ shell_scripts() {
 
 check_format() { tools/sources.sh | xargs --no-run-if-empty clang-format-19 --dry-run -Werror; }
 check_shell() { shell_scripts | xargs shellcheck; }
-build_clang() { cmake --preset clang >/dev/null && cmake --build build/clang --parallel "$JOBS"; }
+build_clang() { cmake --preset clang >/dev/null && cmake --build build/clang --parallel "$JOBS" -- --quiet -k 0; }
 
 step "tests of tidy" python3 -m unittest --buffer tools/tidy_test.py
 step "tidy" python3 tools/tidy.py
@@ -25,3 +32,8 @@ step "clang-format" check_format
 step "shellcheck" check_shell
 step "clang build" build_clang
 step "clang-tidy" python3 tools/clang_tidy.py build/clang --jobs "$JOBS"
+
+if ((${#failed[@]} > 0)); then
+  echo "lint: $(printf '%s, ' "${failed[@]}" | sed 's/, $//') failed"
+  exit 1
+fi
