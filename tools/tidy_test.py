@@ -137,6 +137,8 @@ class BansTest(TidyTest):
     def test_shared_ptr(self):
         self.assert_finds("shared ownership", {"batchweave/log/log.cc": "int x;\nstd::shared_ptr<int> p;\n"})
         self.assert_clean({"batchweave/log/log.cc": "// Kept by batches that outlive the pool.\nstd::shared_ptr<int> p;\n"})
+        reason = HEADER + "// Kept by batches that outlive the pool.\nextern std::shared_ptr<int> p;\n"
+        self.assert_clean({"batchweave/log/log.h": reason, "batchweave/log/log.cc": "\n\nstd::shared_ptr<int> p;\n"})
 
     def test_manifest_keys(self):
         body = "void F() {\n  store.Put(keys.Manifest(version), body);\n}\n"
@@ -197,6 +199,9 @@ class ListedTest(TidyTest):
 
     def test_in_a_comment(self):
         self.assert_finds("no CMakeLists", {"bench/a.cc": "", "bench/CMakeLists.txt": "# a.cc\n"})
+
+    def test_schema_without_its_ending(self):
+        self.assert_clean({"bench/a.fbs": "", "bench/CMakeLists.txt": "foreach(schema a)\n"})
 
     def test_from_the_root(self):
         self.assert_clean({"bench/a.cc": "", "bench/CMakeLists.txt": "bw_test(a SOURCES ${PROJECT_SOURCE_DIR}/bench/a.cc)\n"})

@@ -81,14 +81,21 @@ _SHARED = re.compile(r"\bstd::(?:shared_ptr|make_shared|enable_shared_from_this)
 
 
 def check_shared_ptr(tree):
-    """Shared ownership has its reason in a comment on the line or at most three lines above it."""
+    """Who shares ownership says why, once: in a comment on the line of some mention or at most three lines above it. A
+    source whose own header mentions it has said so there."""
     for path in tree.under("batchweave"):
-        if is_test(path):
+        mentions = _mentions(tree, path)
+        if not mentions or is_test(path) or (path.endswith(".cc") and _mentions(tree, f"{path[:-3]}.h")):
             continue
         lines = tree.lines(path)
-        for number, line in enumerate(tree.code(path), start=1):
-            if _SHARED.search(line) and not any("//" in near for near in lines[max(0, number - 4):number]):
-                yield tree.finding(path, number, "shared ownership without a comment that says why: prefer unique_ptr")
+        if not any("//" in near for number in mentions for near in lines[max(0, number - 4):number]):
+            yield tree.finding(path, mentions[0], "shared ownership without a comment that says why: prefer unique_ptr")
+
+
+def _mentions(tree, path):
+    if path not in tree:
+        return []
+    return [number for number, line in enumerate(tree.code(path), start=1) if _SHARED.search(line)]
 
 
 _MANIFEST_KEY = re.compile(r"(?:\.|->)\s*Manifest\s*\(")

@@ -29,6 +29,6 @@ def _named_files(tree):
         for word in re.split(r'[\s()";]+', text):
             absolute = _ROOT_VARIABLE.match(word)
             file = _ROOT_VARIABLE.sub("", word) if absolute else posixpath.normpath(posixpath.join(folder, word))
-            if file in tree:
-                named.add(file)
+            # A list of schemas may leave out the ending, since what flatc makes of them has another one.
+            named.update(name for name in (file, f"{file}.fbs") if name in tree)
     return named
