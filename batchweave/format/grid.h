@@ -16,6 +16,9 @@ struct Grid {
   friend bool operator==(const Grid&, const Grid&) = default;
 };
 
+// True where `grid` has slices, and not too many.
+inline bool IsGrid(Grid grid) { return grid.slices() >= 1 && grid.slices() <= kGridSlicesMax; }
+
 // One slice's place in a grid.
 struct Coordinate {
   uint32_t dp = 0;

@@ -26,8 +26,8 @@ Result<void> CheckName(std::string_view what, std::string_view name);
 
 // Where a stream lives in its store.
 struct StreamKeys {
-  std::string name;
-  StreamId stream_id;
+  std::string name{};
+  StreamId stream_id{};
 
   std::string Manifest(Version version) const;
   std::string ManifestPrefix() const;  // Ends in '/'; also holds the placeholder "_", which sorts after every version.
@@ -50,11 +50,11 @@ std::string ProbePrefix(std::string_view name, uint64_t nonce);  // Ends in '/'.
 struct ParsedKey {
   enum class Kind { kManifest, kArchive, kData, kIntent, kOpening, kProgress, kPlaceholder };
   Kind kind;
-  Version version;          // kManifest, kArchive; kOpening: its base.
+  Version version{};  // kManifest, kArchive; kOpening: its base.
   ArchiveRef::Kind archive = ArchiveRef::Kind::kEntries;
-  std::string name;         // The producer, or the group.
-  Incarnation incarnation;  // kData, kIntent.
-  uint64_t seq = 0;         // kData, kIntent.
+  std::string name{};         // The producer, or the group.
+  Incarnation incarnation{};  // kData, kIntent.
+  uint64_t seq = 0;           // kData, kIntent.
   uint64_t nonce = 0;
 };
 

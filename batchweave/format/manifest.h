@@ -24,18 +24,18 @@ inline constexpr size_t kCheckpointsMax = 1000;
 
 // One training job's hold on the stream.
 struct Group {
-  std::string name;
-  Session session;
-  Step start;                  // Held until the session's first checkpoint.
+  std::string name{};
+  Session session{};
+  Step start{};  // Held until the session's first checkpoint.
   bool start_held = true;
-  Step smallest_held;          // The smallest position that the group holds: start or a checkpoint.
+  Step smallest_held{};  // The smallest position that the group holds: start or a checkpoint.
   friend bool operator==(const Group&, const Group&) = default;
 };
 
 struct Checkpoint {
-  std::string group;
-  std::string name;
-  Step position;       // The next step that a job restored from it reads.
+  std::string group{};
+  std::string name{};
+  Step position{};  // The next step that a job restored from it reads.
   bool pinned = false;
   uint64_t order = 0;  // Rises with each registration in the stream: keep_last counts by it.
   friend bool operator==(const Checkpoint&, const Checkpoint&) = default;
@@ -43,24 +43,24 @@ struct Checkpoint {
 
 // Steps [first, end) that a group session skips: exactly the ranges set before it and not lifted before it.
 struct Quarantine {
-  Step first;
-  Step end;
-  std::string reason;
-  Version set_at;
-  Version lifted_at;  // 0: in force.
+  Step first{};
+  Step end{};
+  std::string reason{};
+  Version set_at{};
+  Version lifted_at{};  // 0: in force.
   friend bool operator==(const Quarantine&, const Quarantine&) = default;
 };
 
 struct ProducerRow {
   enum class State : uint8_t { kOpen = 0, kFinished = 1, kForgotten = 2, kGone = 3 };
-  std::string producer;
-  Incarnation incarnation;
+  std::string producer{};
+  Incarnation incarnation{};
   uint64_t opening_nonce = 0;  // Of the opening that the current incarnation came from.
   uint64_t seq = 0;            // Of its last committed batch; 0: none.
-  std::optional<Step> step;    // Of its last committed batch.
+  std::optional<Step> step{};  // Of its last committed batch.
   State state = State::kOpen;
   // Where its source stands, once no entry of the tail or archive at or above first_step says so.
-  std::optional<Bytes> cursor;
+  std::optional<Bytes> cursor{};
   friend bool operator==(const ProducerRow&, const ProducerRow&) = default;
 };
 
@@ -68,35 +68,36 @@ struct ProducerRow {
 struct ArchiveRef {
   enum class Kind : uint8_t { kEntries = 0, kIndex = 1, kRows = 2 };
   Kind kind = Kind::kEntries;
-  Version version;  // The version that it was written for; with kind and nonce it makes the key.
+  Version version{};  // The version that it was written for; with kind and nonce it makes the key.
   uint64_t nonce = 0;
-  Step first;  // Steps [first, end) for entries and index; 0, 0 for rows.
-  Step end;
+  Step first{};  // Steps [first, end) for entries and index; 0, 0 for rows.
+  Step end{};
   uint64_t object_bytes = 0;
-  Hash128 hash;  // Of the object's bytes.
+  Hash128 hash{};              // Of the object's bytes.
   uint8_t level = 0;           // Entries and rows: 0; an index: one more than its children.
   uint64_t payload_bytes = 0;  // Bytes of the data objects below, to explain what a checkpoint keeps.
   friend bool operator==(const ArchiveRef&, const ArchiveRef&) = default;
 };
 
 struct Manifest {
-  StreamId stream_id;
-  Version version;
-  CommitId commit_id;
-  Hash128 previous_hash;  // Of the version before: the chain.
+  StreamId stream_id{};
+  Version version{};
+  CommitId commit_id{};
+  Hash128 previous_hash{};  // Of the version before: the chain.
   uint64_t reader_features = 0;
   uint64_t writer_features = 0;
-  Step first_step;  // Below it everything is trimmed.
-  Step next_step;   // One past the newest.
-  bool sealed = false;   // The stream has ended: no entries and openings follow.
-  bool deleted = false;  // Nothing follows.
-  std::vector<Group> groups;            // Ordered by name.
-  std::vector<Entry> tail;              // Oldest first; the steps [tail_first(), next_step).
-  std::vector<ArchiveRef> archives;     // Oldest first, contiguous; they end at tail_first() (steps below first_step may be cut).
-  std::vector<Checkpoint> checkpoints;  // Ordered by `order`.
-  std::vector<Quarantine> quarantines;  // Ordered by set_at.
-  std::vector<ProducerRow> rows;        // Ordered by producer; those changed since `archived_rows`.
-  std::optional<ArchiveRef> archived_rows;
+  Step first_step{};            // Below it everything is trimmed.
+  Step next_step{};             // One past the newest.
+  bool sealed = false;          // The stream has ended: no entries and openings follow.
+  bool deleted = false;         // Nothing follows.
+  std::vector<Group> groups{};  // Ordered by name.
+  std::vector<Entry> tail{};    // Oldest first; the steps [tail_first(), next_step).
+  std::vector<ArchiveRef>
+      archives{};  // Oldest first, contiguous; they end at tail_first() (steps below first_step may be cut).
+  std::vector<Checkpoint> checkpoints{};  // Ordered by `order`.
+  std::vector<Quarantine> quarantines{};  // Ordered by set_at.
+  std::vector<ProducerRow> rows{};        // Ordered by producer; those changed since `archived_rows`.
+  std::optional<ArchiveRef> archived_rows{};
 
   Step tail_first() const { return {next_step.value - tail.size()}; }
   friend bool operator==(const Manifest&, const Manifest&) = default;
@@ -104,18 +105,18 @@ struct Manifest {
 
 // What a live follower reads of a version: the head block alone.
 struct ManifestHead {
-  Manifest manifest;  // `tail` has only the newest entries; archives, checkpoints, quarantines and rows are empty.
+  Manifest manifest{};  // `tail` has only the newest entries; archives, checkpoints, quarantines and rows are empty.
   uint64_t rest_bytes = 0;
   uint64_t rest_hash = 0;
-  Hash128 hash;  // Of this version: the link of the chain.
+  Hash128 hash{};  // Of this version: the link of the chain.
 };
 
 // A version that was retired: it keeps the slot occupied for ever, and the chain provable.
 struct Tombstone {
-  Version version;
-  CommitId commit_id;
-  Hash128 hash;
-  Hash128 previous_hash;
+  Version version{};
+  CommitId commit_id{};
+  Hash128 hash{};
+  Hash128 previous_hash{};
   friend bool operator==(const Tombstone&, const Tombstone&) = default;
 };
 
@@ -123,8 +124,8 @@ struct Tombstone {
 Manifest EmptyManifest(StreamId stream_id, Hash128 stream_json_hash);
 
 struct EncodedManifest {
-  Bytes bytes;
-  Hash128 hash;
+  Bytes bytes{};
+  Hash128 hash{};
 };
 
 // A guess that covers the head block of nearly every manifest in one ranged read.

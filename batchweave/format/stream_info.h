@@ -12,7 +12,7 @@ inline constexpr uint32_t kFormatVersion = 1;
 
 struct StreamInfo {
   uint32_t format_version = kFormatVersion;
-  StreamId stream_id;
+  StreamId stream_id{};
   bool deleted = false;
   int64_t created_at_ns = 0;  // Wall clock, nanoseconds since 1970: for people only.
   friend bool operator==(const StreamInfo&, const StreamInfo&) = default;

@@ -23,9 +23,9 @@ inline constexpr size_t kTrailerBytes = 8;
 
 // Which batch: what trailers are bound to.
 struct TgbIdentity {
-  StreamId stream_id;
-  std::string producer;
-  Incarnation incarnation;
+  StreamId stream_id{};
+  std::string producer{};
+  Incarnation incarnation{};
   uint64_t seq = 0;
   friend bool operator==(const TgbIdentity&, const TgbIdentity&) = default;
 };
@@ -37,12 +37,17 @@ uint64_t SliceTrailer(const TgbIdentity& identity, Coordinate coordinate, uint64
 void StoreTrailer(uint64_t trailer, std::span<std::byte, kTrailerBytes> to);
 uint64_t LoadTrailer(std::span<const std::byte, kTrailerBytes> from);
 
+// The digest of an entry, or of a footer: over `trailers` in layout order.
+Hash128 DigestOfTrailers(std::span<const uint64_t> trailers);
+
 // Where the slices of a part lie.
 class PartLayout {
  public:
   // `slice_bytes` as in Part, not empty: one length for all, or one a slice.
   // Errors: kCorrupt (their count does not fit the range, or their sum overflows).
   static Result<PartLayout> Make(GridRange range, std::vector<uint64_t> slice_bytes);
+  // payload_end() alone, without making a layout. Errors: as Make.
+  static Result<uint64_t> PayloadEnd(GridRange range, std::span<const uint64_t> slice_bytes);
 
   const GridRange& range() const { return range_; }
   // `at` in coordinates of the whole grid; must lie in the range.
@@ -56,17 +61,17 @@ class PartLayout {
 
   GridRange range_;
   std::vector<uint64_t> slice_bytes_;  // One: uniform.
-  std::vector<uint64_t> offsets_;      // Empty: uniform.
+  std::vector<uint64_t> offsets_;      // Of each slice and of the end; empty: uniform.
 };
 
 // What the footer says: the object explains itself without the manifest.
 struct TgbFooter {
-  TgbIdentity identity;
-  Grid grid;
-  GridRange range;
-  std::vector<uint64_t> slice_bytes;  // As in Part; never empty.
-  Hash128 digest;                     // Over the trailers of this object, in layout order.
-  std::string content_type;
+  TgbIdentity identity{};
+  Grid grid{};
+  GridRange range{};
+  std::vector<uint64_t> slice_bytes{};  // As in Part; never empty.
+  Hash128 digest{};                     // Over the trailers of this object, in layout order.
+  std::string content_type{};
   uint64_t schema_hash = 0;
   uint32_t provenance_bytes = 0;
   friend bool operator==(const TgbFooter&, const TgbFooter&) = default;
@@ -81,6 +86,10 @@ Bytes EncodeTgbFooter(const TgbFooter& footer);
 // From exactly the last `Part::footer_bytes` of the object, or from all of it.
 // Errors: kCorrupt (says which check failed), kIncompatible.
 Result<TgbFooter> DecodeTgbFooter(ByteView end_of_object);
+
+// What `footer` must say where it is of `part` of `entry`: a reader that takes slice lengths from it asks this first.
+// Errors: kCorrupt (says what differs).
+Result<void> CheckFooterOf(const TgbFooter& footer, StreamId stream_id, const Entry& entry, const Part& part);
 
 // The footer's length, told by the last kFooterTailBytes of an object. Errors: as DecodeTgbFooter.
 Result<uint32_t> FooterBytes(ByteView tail);
