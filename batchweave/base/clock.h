@@ -29,7 +29,8 @@ class Condition {
   std::condition_variable variable_;
 };
 
-// Safe for concurrent use. No mutex may be held across a call of it but the one that Wait is given.
+// Safe for concurrent use. Now, WallNow and NotifyAll never block. SleepUntil and Wait may switch to any other thread:
+// no mutex may be held across them but the one that Wait is given.
 class Clock {
  public:
   virtual ~Clock() = default;

@@ -1,12 +1,12 @@
 // The sequence of manifests of one stream: each version is one object, and creating that object is the commit.
-// docs/protocol.md says why this is enough.
+// docs/protocol.md says why this is enough. Committing is in pending_commit.h and change.h.
 //
 // Holds no state but a hint of the newest version, so it may be dropped and opened again at any time. Safe for
 // concurrent use.
 #pragma once
 
 #include <atomic>
-#include <optional>
+#include <cstdint>
 
 #include "batchweave/base/result.h"
 #include "batchweave/format/keys.h"
@@ -27,10 +27,14 @@ class ManifestLog {
   ManifestLog(Env env, StreamKeys keys, Hash128 stream_json_hash);
 
   const StreamKeys& keys() const { return keys_; }
+  Env env() const { return env_; }
 
   // The newest version whole; version 0 (empty) where nothing was committed.
   // Errors: kNotFound (the stream was deleted), kIncompatible, kCorrupt, kUnavailable, kDenied.
   Result<LoggedManifest> ReadNewest();
+
+  // `known` itself, in one request, where nothing follows it; else as ReadNewest.
+  Result<LoggedManifest> Refresh(LoggedManifest known);
 
   // One version whole. Errors: kNotFound (not yet committed), kTrimmed (long past: find the newest), kIncompatible,
   // kCorrupt, kUnavailable, kDenied.
@@ -42,15 +46,21 @@ class ManifestLog {
   // The number of the newest version. Errors: kUnavailable, kDenied.
   Result<Version> FindNewest();
 
- private:
-  friend class PendingCommit;
+  // Whether the slot of `version` is occupied. Errors: kUnavailable, kDenied.
   Result<bool> Exists(Version version);
+
+ private:
+  friend class PendingCommit;  // It alone writes slots, and learns of versions as it does.
+
+  Result<Version> FindNewestByList();
+  Result<Version> FindNewestByProbing();
+  Result<void> CheckIdentity(const Manifest& manifest, Version version) const;
   void Learn(Version version);
 
-  Env env_;
+  const Env env_;
   const StreamKeys keys_;
   const Hash128 stream_json_hash_;
-  std::atomic<uint64_t> newest_hint_{0};  // A version known to exist.
+  std::atomic<uint64_t> newest_hint_{0};  // A version known to exist: versions are never deleted, so it stays true.
 };
 
 }  // namespace batchweave

@@ -12,26 +12,31 @@ namespace batchweave {
 
 class PendingCommit {
  public:
-  // `manifest` succeeds `base` (checked: a bug where not); its commit id is drawn here and previous_hash filled in.
-  // `log` must outlive it.
-  PendingCommit(ManifestLog& log, const LoggedManifest& base, Manifest manifest);
-
   enum class Outcome { kCommitted, kLost };
+
+  // `next` must succeed `base` (a bug where not: see BeginNext). Its commit id is drawn here and the chain is joined.
+  // `log` must outlive it.
+  PendingCommit(ManifestLog& log, const LoggedManifest& base, Manifest next);
 
   // Tries the slot, and reads back where the store's answer does not decide.
   // kCommitted: the version is ours. kLost: another took it: read the newest, check every precondition again, and make
-  // a new PendingCommit. Errors: kUnknownOutcome (still undecided: only Resolve() again, or give up), kDenied,
-  // kInvalidArgument and kUnavailable (nothing was written, and nothing will be).
+  // a new PendingCommit. Errors: kUnknownOutcome (undecided at `deadline`: only Resolve() again, or give up); kDenied,
+  // kInvalidArgument, kUnavailable (nothing was written, and nothing will be); kCorrupt (foreign bytes in the slot).
   Result<Outcome> Resolve(TimePoint deadline);
 
   // What was committed; only after kCommitted.
   const LoggedManifest& committed() const { return next_; }
 
  private:
+  enum class Slot { kOurs, kTheirs, kEmpty };
+  Result<Slot> ReadBack();
+  Error Undecided(const Error& last) const;
+
   ManifestLog& log_;
   LoggedManifest next_;
+  std::string key_;
   Bytes bytes_;
-  bool undecided_ = false;  // An earlier try may still land.
+  bool may_land_ = false;  // An earlier try is of unknown outcome, and may still be applied.
 };
 
 }  // namespace batchweave

@@ -18,8 +18,6 @@
 
 namespace batchweave {
 
-class Committer;
-
 struct ProducerOptions {
   bool reopen = false;  // Go on with a producer that has finished.
   // Batches queued and in flight, together; one batch larger than this passes alone. Publish() waits for room.
@@ -42,8 +40,8 @@ struct ProducerStats {
   uint64_t committed = 0;
   uint64_t published_bytes = 0;
   uint64_t pending_bytes = 0;         // Now.
-  uint64_t commits = 0;               // Versions of this process's committer that it won.
-  uint64_t commits_lost = 0;          // Attempts that another committer won.
+  uint64_t commits = 0;               // Versions that this process's committer won, for all its producers.
+  uint64_t commits_lost = 0;          // Its attempts that another committer won.
   uint64_t retries = 0;               // Uploads begun again.
   Duration waited_for_room{};         // Publish() waited for memory: upload or commit is behind.
 };
@@ -61,12 +59,13 @@ class Producer {
   // Batches committed so far, over all incarnations: the seq of the last.
   uint64_t committed_seq() const;
 
-  // Queues `batch` and returns its seq; waits while more than pending_bytes_max is pending.
+  // Queues `batch` and returns its seq; waits while more than pending_bytes_max is pending. On error the batch is left
+  // with the caller.
   // Errors: kInvalidArgument (the batch or a limit; cursors that do not join: both are named), kFenced (a newer holder
-  // has the name: stop), kSealed, kClosed, kStalled; kDenied, kUnavailable, kUnknownOutcome, kCorrupt (what stopped the
-  // upload or the commit of an earlier batch: it stays queued, and the next call tries it again; this batch was not
-  // taken). kUnknownOutcome is final: open the producer anew, its cursor tells the truth.
-  Result<uint64_t> Publish(GlobalBatch batch, PublishOptions options);
+  // has the name: stop), kSealed, kClosed, kStalled (no progress; the message says what is awaited), or what stopped
+  // the upload or the commit of an earlier batch (kDenied, kUnknownOutcome, kCorrupt, kIncompatible): that one stays
+  // queued and is tried again, so mend the cause and call again.
+  Result<uint64_t> Publish(GlobalBatch&& batch, PublishOptions options);
 
   // Waits until everything published is committed. Errors: as Publish.
   Result<void> Flush(TimePoint deadline = kForever);
@@ -81,7 +80,7 @@ class Producer {
   void Close();
 
  private:
-  friend class Committer;
+  friend class ProducerHost;
   class Impl;
   explicit Producer(std::unique_ptr<Impl> impl);
   std::unique_ptr<Impl> impl_;

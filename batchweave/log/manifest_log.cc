@@ -1,0 +1,129 @@
+#include "batchweave/log/manifest_log.h"
+
+#include <fmt/format.h>
+
+#include <limits>
+#include <utility>
+
+#include "batchweave/base/check.h"
+
+namespace batchweave {
+namespace {
+
+// Between finding the newest version and reading it, at least 64 newer ones must land before it may be a tombstone. It
+// happens to a reader that was paused; that it happens this often in a row is a store that lies.
+constexpr int kFindAttemptsMax = 8;
+
+// A head longer than the first guess is read again; it may meanwhile have become a tombstone, once.
+constexpr int kHeadReadsMax = 3;
+
+}  // namespace
+
+ManifestLog::ManifestLog(Env env, StreamKeys keys, Hash128 stream_json_hash)
+    : env_(env), keys_(std::move(keys)), stream_json_hash_(stream_json_hash) {}
+
+Result<LoggedManifest> ManifestLog::ReadNewest() {
+  for (int attempt = 0; attempt < kFindAttemptsMax; ++attempt) {
+    const Version newest = BW_TRY(FindNewest());
+    if (newest == Version{0}) {
+      return LoggedManifest{.manifest = EmptyManifest(keys_.stream_id, stream_json_hash_), .hash = stream_json_hash_};
+    }
+    Result<LoggedManifest> read = Read(newest);
+    if (FailedWith(read, ErrorCode::kTrimmed)) continue;
+    if (read.ok() && read->manifest.deleted) {
+      return Error{ErrorCode::kNotFound, fmt::format("the stream was deleted: name={}", keys_.name)};
+    }
+    return read;
+  }
+  return Error{ErrorCode::kUnavailable, fmt::format("the newest manifest was retired {} times while being read: name={}",
+                                                    kFindAttemptsMax, keys_.name)};
+}
+
+Result<LoggedManifest> ManifestLog::Refresh(LoggedManifest known) {
+  if (BW_TRY(Exists(Next(known.manifest.version)))) return ReadNewest();
+  return known;
+}
+
+Result<LoggedManifest> ManifestLog::Read(Version version) {
+  const Bytes object = BW_TRY(env_.store.Read(keys_.Manifest(version)));
+  Learn(version);
+  LoggedManifest read{.manifest = BW_TRY(DecodeManifest(object)), .hash = BW_TRY(ManifestHash(object))};
+  BW_TRY(CheckIdentity(read.manifest, version));
+  return read;
+}
+
+Result<ManifestHead> ManifestLog::ReadHead(Version version) {
+  const std::string key = keys_.Manifest(version);
+  Bytes buffer(kHeadReadBytes);
+  for (int attempt = 0; attempt < kHeadReadsMax; ++attempt) {
+    ReadRequest request{.key = key, .offset = 0, .buffer = buffer};
+    BW_TRY(env_.store.Get({&request, 1}));
+    Learn(version);
+    const ByteView received = ByteView(buffer).first(request.received_bytes);
+    const uint64_t needed = BW_TRY(HeadBytesNeeded(received));
+    if (needed > received.size() && received.size() == buffer.size()) {
+      buffer.resize(needed);
+      continue;
+    }
+    ManifestHead head = BW_TRY(DecodeManifestHead(received));
+    BW_TRY(CheckIdentity(head.manifest, version));
+    return head;
+  }
+  return Error{ErrorCode::kUnavailable, fmt::format("the manifest changed while its head was read: key={}", key)};
+}
+
+Result<Version> ManifestLog::FindNewest() {
+  const Version newest = BW_TRY(env_.store.traits().ordered_list ? FindNewestByList() : FindNewestByProbing());
+  Learn(newest);
+  return newest;
+}
+
+// Keys count down from UINT64_MAX, so the first one is the newest version.
+Result<Version> ManifestLog::FindNewestByList() {
+  const ListPage page = BW_TRY(env_.store.List(keys_.ManifestPrefix(), "", 1));
+  if (page.objects.empty()) return Version{0};
+  const std::optional<ParsedKey> parsed = ParseKey(keys_, page.objects.front().key);
+  if (parsed && parsed->kind == ParsedKey::Kind::kManifest) return parsed->version;
+  if (parsed && parsed->kind == ParsedKey::Kind::kPlaceholder) return Version{0};
+  return Error{ErrorCode::kCorrupt, fmt::format("a foreign object lies among the manifests: key={}",
+                                                page.objects.front().key)};
+}
+
+// Slots 1..newest are all occupied for ever (I1), so the newest is found by galloping up from a known one and bisecting.
+Result<Version> ManifestLog::FindNewestByProbing() {
+  uint64_t occupied = newest_hint_.load(std::memory_order_relaxed);
+  uint64_t stride = 1;
+  while (BW_TRY(Exists(Version{occupied + stride}))) {
+    occupied += stride;
+    BW_CHECK(stride <= std::numeric_limits<uint64_t>::max() / 4);
+    stride *= 2;
+  }
+  uint64_t absent = occupied + stride;
+  while (absent - occupied > 1) {
+    const uint64_t middle = occupied + (absent - occupied) / 2;
+    (BW_TRY(Exists(Version{middle})) ? occupied : absent) = middle;
+  }
+  return Version{occupied};
+}
+
+Result<bool> ManifestLog::Exists(Version version) {
+  const Result<uint64_t> size = env_.store.Stat(keys_.Manifest(version));
+  if (size.ok()) return true;
+  if (size.error().code == ErrorCode::kNotFound) return false;
+  return size.error();
+}
+
+Result<void> ManifestLog::CheckIdentity(const Manifest& manifest, Version version) const {
+  if (manifest.stream_id == keys_.stream_id && manifest.version == version) return {};
+  return Error{ErrorCode::kCorrupt,
+               fmt::format("a manifest of another stream or version: key={} stream={} version={}",
+                           keys_.Manifest(version), ToString(manifest.stream_id), manifest.version.value)};
+}
+
+void ManifestLog::Learn(Version version) {
+  uint64_t hint = newest_hint_.load(std::memory_order_relaxed);
+  while (hint < version.value && !newest_hint_.compare_exchange_weak(hint, version.value, std::memory_order_relaxed)) {
+  }
+}
+
+}  // namespace batchweave

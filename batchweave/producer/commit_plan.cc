@@ -1,0 +1,62 @@
+#include "batchweave/producer/commit_plan.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "batchweave/base/check.h"
+
+namespace batchweave {
+namespace {
+
+Verdict Judge(const Manifest& manifest, const CommitRun& run, const ProducerRow* row) {
+  // I6. Fenced before sealed: a fenced producer must never hear of its successor's fate as its own.
+  if (row == nullptr || row->incarnation != run.incarnation) return Verdict::kFenced;
+  if (row->state != ProducerRow::State::kOpen) return Verdict::kFenced;
+  if (manifest.sealed && !run.entries.empty() && run.entries.back().seq > row->seq) return Verdict::kSealed;
+  return Verdict::kTaken;
+}
+
+// Appends what the row does not cover yet. True where that changed anything.
+bool Take(Manifest& manifest, const CommitRun& run, ProducerRow& row, int64_t committed_at_ns) {
+  bool changed = false;
+  for (const Entry& entry : run.entries) {
+    if (entry.seq <= row.seq) continue;
+    BW_CHECK(entry.seq == row.seq + 1);  // I5: no gap. Under its own incarnation only this process commits for it.
+    manifest.tail.push_back(entry);
+    manifest.tail.back().committed_at_ns = committed_at_ns;
+    row.seq = entry.seq;
+    row.step = manifest.next_step;
+    row.cursor.reset();  // The entry at row.step has it.
+    manifest.next_step = manifest.next_step + 1;
+    changed = true;
+  }
+  if (run.finish) {
+    row.state = ProducerRow::State::kFinished;
+    changed = true;
+  }
+  return changed;
+}
+
+}  // namespace
+
+CommitPlan PlanCommit(Manifest next, std::span<const CommitRun> runs, int64_t committed_at_ns) {
+  CommitPlan plan{.next = std::move(next), .verdicts = {}};
+  for (const CommitRun& run : runs) {
+    ProducerRow* row = FindRow(plan.next, run.producer);
+    const Verdict verdict = Judge(plan.next, run, row);
+    plan.verdicts.push_back(verdict);
+    if (verdict == Verdict::kTaken && Take(plan.next, run, *row, committed_at_ns)) plan.changes = true;
+  }
+  return plan;
+}
+
+ProducerRow* FindRow(Manifest& manifest, std::string_view producer) {
+  return const_cast<ProducerRow*>(FindRow(std::as_const(manifest), producer));
+}
+
+const ProducerRow* FindRow(const Manifest& manifest, std::string_view producer) {
+  const auto row = std::ranges::lower_bound(manifest.rows, producer, {}, &ProducerRow::producer);
+  return row != manifest.rows.end() && row->producer == producer ? &*row : nullptr;
+}
+
+}  // namespace batchweave

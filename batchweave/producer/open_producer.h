@@ -1,0 +1,27 @@
+// The opening of a producer: the commit that gives it a new incarnation and fences every earlier holder of its name.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "batchweave/base/result.h"
+#include "batchweave/log/manifest_log.h"
+
+namespace batchweave {
+
+struct OpenedProducer {
+  Incarnation incarnation;
+  uint64_t seq = 0;             // Of the last committed batch; 0: none.
+  std::optional<Bytes> cursor;  // After the last committed batch; none: nothing was ever committed.
+};
+
+// Commits a new incarnation of `producer`. Nothing may be uploaded before this has returned.
+// Errors: kInvalidArgument (the name), kSealed, kAlreadyExists (it has finished and `reopen` is not set; nothing was
+// committed), and those of CommitChange.
+Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer, bool reopen, TimePoint deadline);
+
+// The committed cursor of `row`, from the entry at its step or from the row itself. None: nothing was ever committed.
+// Errors: kCorrupt (the row's step is not where it should be).
+Result<std::optional<Bytes>> CommittedCursor(const Manifest& manifest, const ProducerRow& row);
+
+}  // namespace batchweave

@@ -1,0 +1,318 @@
+#include "batchweave/producer/pipeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "batchweave/base/check.h"
+
+namespace batchweave {
+namespace {
+
+// Between tries of an upload that failed: soon at first, and never so rare that a mended cause goes unseen for long.
+constexpr Duration kRetryDelayFirst = std::chrono::milliseconds(50);
+constexpr Duration kRetryDelayMax = std::chrono::seconds(5);
+
+// Batches of one producer in the queue, whatever their size: bounds the memory of tiny ones.
+constexpr size_t kPendingBatchesMax = 4096;
+
+}  // namespace
+
+ProducerState::ProducerState(std::string name_in, OpenedProducer opened_in, ProducerOptions options_in)
+    : name(std::move(name_in)),
+      opened(std::move(opened_in)),
+      options(options_in),
+      published_seq(opened.seq),
+      committed_seq(opened.seq),
+      published_cursor(opened.cursor) {}
+
+Pipeline::Pipeline(Env env) : env_(env) {}
+
+void Pipeline::Add(ProducerRef producer) {
+  const Lock lock(mutex_);
+  Progress(*producer);
+  producers_.push_back(std::move(producer));
+}
+
+Result<uint64_t> Pipeline::Enqueue(ProducerState& producer, GlobalBatch&& batch, PublishOptions options) {
+  BW_TRY(batch.CheckComplete());
+  Lock lock(mutex_);
+  BW_TRY(CheckOpen(producer));
+  BW_TRY(CheckPublish(producer, batch, options));
+  const TimePoint began = env_.clock.Now();
+  BW_TRY(AwaitRoom(lock, producer, batch.size_bytes()));
+  producer.stats.waited_for_room += env_.clock.Now() - began;
+  // Another thread may have published while this one waited for room: the cursors must join as things stand now.
+  BW_TRY(CheckPublish(producer, batch, options));
+
+  if (producer.pending.empty()) Progress(producer);
+  // Shared: see ProducerState::pending.
+  const auto pending = std::make_shared<PendingBatch>();
+  pending->seq = ++producer.published_seq;
+  pending->size_bytes = batch.size_bytes();
+  pending->batch = std::move(batch);
+  producer.published_cursor = options.cursor;
+  pending->options = std::move(options);
+  producer.pending.push_back(pending);
+  producer.pending_bytes += pending->size_bytes;
+  producer.stats.published += 1;
+  producer.stats.published_bytes += pending->size_bytes;
+  env_.clock.NotifyAll(changed_);
+  return pending->seq;
+}
+
+Result<void> Pipeline::AwaitCommitted(ProducerState& producer, TimePoint deadline) {
+  Lock lock(mutex_);
+  BW_TRY(CheckOpen(producer));
+  const uint64_t seq = producer.published_seq;
+  return Await(lock, producer, deadline, [&] { return producer.committed_seq >= seq; });
+}
+
+Result<void> Pipeline::AwaitFinished(ProducerState& producer, TimePoint deadline) {
+  Lock lock(mutex_);
+  if (producer.finished) return {};
+  BW_TRY(CheckOpen(producer));
+  producer.finish_wanted = true;
+  env_.clock.NotifyAll(changed_);
+  return Await(lock, producer, deadline, [&] { return producer.finished; });
+}
+
+void Pipeline::Close(ProducerState& producer) {
+  const Lock lock(mutex_);
+  End(producer, {ErrorCode::kClosed, fmt::format("the producer was closed: producer={}", producer.name)});
+  std::erase_if(producers_, [&](const ProducerRef& other) { return other.get() == &producer; });
+}
+
+ProducerStats Pipeline::StatsOf(const ProducerState& producer) const {
+  const Lock lock(mutex_);
+  ProducerStats stats = producer.stats;
+  stats.pending_bytes = producer.pending_bytes;
+  stats.commits = commits_;
+  stats.commits_lost = commits_lost_;
+  return stats;
+}
+
+uint64_t Pipeline::CommittedSeqOf(const ProducerState& producer) const {
+  const Lock lock(mutex_);
+  return producer.committed_seq;
+}
+
+std::unordered_set<std::string> Pipeline::Names() const {
+  std::unordered_set<std::string> names;
+  const Lock lock(mutex_);
+  for (const ProducerRef& producer : producers_) names.insert(producer->name);
+  return names;
+}
+
+std::optional<UploadJob> Pipeline::TakeUpload() {
+  Lock lock(mutex_);
+  while (!stopped_) {
+    const TimePoint now = env_.clock.Now();
+    TimePoint wake_at = kForever;
+    for (size_t i = 0; i < producers_.size(); ++i) {
+      const ProducerRef& producer = producers_[(turn_ + i) % producers_.size()];
+      const auto queued = std::ranges::find(producer->pending, PendingBatch::State::kQueued,
+                                            [](const auto& batch) { return batch->state; });
+      if (queued == producer->pending.end()) continue;
+      if (producer->retry_at > now) {
+        wake_at = std::min(wake_at, producer->retry_at);
+        continue;
+      }
+      (*queued)->state = PendingBatch::State::kUploading;
+      turn_ += i + 1;
+      return UploadJob{.producer = producer, .batch = *queued};
+    }
+    env_.clock.Wait(changed_, lock, wake_at);
+  }
+  return std::nullopt;
+}
+
+void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
+  GlobalBatch done{Grid{}};  // Its memory is freed after the mutex.
+  const Lock lock(mutex_);
+  ProducerState& producer = *job.producer;
+  if (producer.end) return;
+  if (result.ok()) {
+    job.batch->state = PendingBatch::State::kUploaded;
+    producer.pending_bytes -= job.batch->size_bytes;
+    std::swap(done, job.batch->batch);
+    job.batch->packed->pieces = {};  // They pointed into what is freed now; the entry is all that is needed still.
+    job.batch->packed->scaffold = {};
+    producer.retry_delay = {};
+    Progress(producer);
+  } else {
+    job.batch->state = PendingBatch::State::kQueued;
+    producer.failure = WithContext(result.error(), fmt::format("upload of batch {} of {}", job.batch->seq, producer.name));
+    producer.retry_delay = std::clamp(producer.retry_delay * 2, kRetryDelayFirst, kRetryDelayMax);
+    producer.retry_at = After(env_.clock.Now(), producer.retry_delay);
+    producer.stats.retries += 1;
+  }
+  env_.clock.NotifyAll(changed_);
+}
+
+bool Pipeline::AwaitCommittable() {
+  Lock lock(mutex_);
+  WaitUntil(env_.clock, changed_, lock, kForever, [&] {
+    return stopped_ || std::ranges::any_of(producers_, [&](const ProducerRef& p) { return IsCommittable(*p); });
+  });
+  return !stopped_;
+}
+
+void Pipeline::SleepUntil(TimePoint deadline) {
+  Lock lock(mutex_);
+  WaitUntil(env_.clock, changed_, lock, deadline, [&] { return stopped_; });
+}
+
+CollectedRuns Pipeline::CollectRuns() const {
+  CollectedRuns collected;
+  const Lock lock(mutex_);
+  for (const ProducerRef& producer : producers_) {
+    if (!IsCommittable(*producer)) continue;
+    CommitRun run{.producer = producer->name, .incarnation = producer->opened.incarnation, .entries = {}};
+    for (const auto& batch : producer->pending) {
+      if (batch->state != PendingBatch::State::kUploaded || run.entries.size() == kRunEntriesMax) break;
+      run.entries.push_back(batch->packed->entry);
+    }
+    run.finish = producer->finish_wanted && run.entries.size() == producer->pending.size();
+    collected.runs.push_back(std::move(run));
+    collected.producers.push_back(producer);
+  }
+  return collected;
+}
+
+void Pipeline::Acknowledge(const CollectedRuns& collected, std::span<const Verdict> verdicts) {
+  BW_CHECK(collected.runs.size() == verdicts.size());
+  const Lock lock(mutex_);
+  commit_error_.reset();
+  for (size_t i = 0; i < verdicts.size(); ++i) {
+    ProducerState& producer = *collected.producers[i];
+    const CommitRun& run = collected.runs[i];
+    if (producer.end) continue;
+    if (verdicts[i] == Verdict::kFenced) {
+      End(producer, {ErrorCode::kFenced, fmt::format("a newer holder has taken the name: producer={} incarnation={}",
+                                                     producer.name, run.incarnation.value)});
+      continue;
+    }
+    if (verdicts[i] == Verdict::kSealed) {
+      End(producer, {ErrorCode::kSealed, fmt::format("the stream was sealed before these batches: producer={} "
+                                                     "committed={} dropped={}",
+                                                     producer.name, producer.committed_seq, producer.pending.size())});
+      continue;
+    }
+    for (const Entry& entry : run.entries) {
+      BW_CHECK(!producer.pending.empty() && producer.pending.front()->seq == entry.seq);
+      producer.committed_seq = entry.seq;
+      producer.pending.pop_front();
+      producer.stats.committed += 1;
+    }
+    if (run.finish) producer.finished = true;
+    producer.failure.reset();
+    Progress(producer);
+  }
+  env_.clock.NotifyAll(changed_);
+}
+
+void Pipeline::ReportFailure(const Error& error) {
+  const Lock lock(mutex_);
+  commit_error_ = error;
+  // Unavailability passes: it is told by kStalled, should it last.
+  if (error.code == ErrorCode::kUnavailable) return;
+  for (const ProducerRef& producer : producers_) {
+    if (IsCommittable(*producer)) producer->failure = WithContext(error, "commit");
+  }
+  env_.clock.NotifyAll(changed_);
+}
+
+void Pipeline::CountCommit(bool won) {
+  const Lock lock(mutex_);
+  (won ? commits_ : commits_lost_) += 1;
+}
+
+void Pipeline::Stop() {
+  const Lock lock(mutex_);
+  stopped_ = true;
+  env_.clock.NotifyAll(changed_);
+}
+
+bool Pipeline::IsCommittable(const ProducerState& producer) const {
+  if (producer.end || producer.finished) return false;
+  if (producer.pending.empty()) return producer.finish_wanted;
+  return producer.pending.front()->state == PendingBatch::State::kUploaded;
+}
+
+// Tells, once, of a failure since the last call; what failed is then due to be tried at once.
+Result<void> Pipeline::CheckOpen(ProducerState& producer) {
+  if (producer.end) return *producer.end;
+  if (producer.finished) {
+    return Error{ErrorCode::kClosed, fmt::format("the producer has finished: producer={}", producer.name)};
+  }
+  producer.retry_at = {};
+  env_.clock.NotifyAll(changed_);
+  if (!producer.failure) return {};
+  return *std::exchange(producer.failure, std::nullopt);
+}
+
+Result<void> Pipeline::CheckPublish(const ProducerState& producer, const GlobalBatch& batch,
+                                    const PublishOptions& options) const {
+  const auto refuse = [](std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; };
+  if (producer.finish_wanted) return refuse("a batch was published after Finish()");
+  if (options.cursor.size() > kCursorBytesMax) {
+    return refuse(fmt::format("the cursor is too long: bytes={} max={}", options.cursor.size(), kCursorBytesMax));
+  }
+  if (options.metadata.size() > kMetadataBytesMax) {
+    return refuse(fmt::format("the metadata is too long: bytes={} max={}", options.metadata.size(), kMetadataBytesMax));
+  }
+  if (batch.size_bytes() > env_.store.traits().put_bytes_max) {
+    return refuse(fmt::format("the batch is larger than the store takes as one object: bytes={} max={}",
+                              batch.size_bytes(), env_.store.traits().put_bytes_max));
+  }
+  if (options.cursor_before && producer.published_cursor && *options.cursor_before != *producer.published_cursor) {
+    return refuse(fmt::format("the source does not go on where it stood: producer={} cursor_before={} "
+                              "cursor_after_the_last_batch={} (both in hexadecimal)",
+                              producer.name, ToHex(*options.cursor_before), ToHex(*producer.published_cursor)));
+  }
+  return {};
+}
+
+Result<void> Pipeline::AwaitRoom(Lock& lock, ProducerState& producer, uint64_t size_bytes) {
+  return Await(lock, producer, kForever, [&] {
+    if (producer.pending.size() >= kPendingBatchesMax) return false;
+    // One batch larger than the budget passes alone.
+    return producer.pending_bytes == 0 || producer.pending_bytes + size_bytes <= producer.options.pending_bytes_max;
+  });
+}
+
+template <typename Done>
+Result<void> Pipeline::Await(Lock& lock, ProducerState& producer, TimePoint deadline, Done done) {
+  while (!done()) {
+    if (producer.end) return *producer.end;
+    if (producer.failure) return *std::exchange(producer.failure, std::nullopt);
+    const TimePoint stalled_at = After(producer.progress_at, producer.options.stall_after);
+    if (env_.clock.Now() >= std::min(deadline, stalled_at)) return Stalled(producer);
+    env_.clock.Wait(changed_, lock, std::min(deadline, stalled_at));
+  }
+  return {};
+}
+
+Error Pipeline::Stalled(const ProducerState& producer) const {
+  const auto uploaded = std::ranges::count(producer.pending, PendingBatch::State::kUploaded,
+                                           [](const auto& batch) { return batch->state; });
+  const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(env_.clock.Now() - producer.progress_at);
+  return {ErrorCode::kStalled,
+          fmt::format("waiting for batch {} of {} to be committed; {} pending, {} of them uploaded; no progress for {} s; "
+                      "last error of the commit: {}",
+                      producer.committed_seq + 1, producer.name, producer.pending.size(), uploaded, quiet.count(),
+                      commit_error_ ? ToString(*commit_error_) : "none")};
+}
+
+void Pipeline::End(ProducerState& producer, Error error) {
+  if (!producer.end) producer.end = std::move(error);
+  producer.pending.clear();
+  producer.pending_bytes = 0;
+  env_.clock.NotifyAll(changed_);
+}
+
+void Pipeline::Progress(ProducerState& producer) { producer.progress_at = env_.clock.Now(); }
+
+}  // namespace batchweave

@@ -1,0 +1,131 @@
+// The queues of every producer that one process has open on one stream: what is to be uploaded, what is to be committed,
+// and who waits for it. Passive: the loops of uploader.h and the users' calls move batches through it.
+//
+//   Enqueue -> [queued] -> TakeUpload ... FinishUpload -> [uploaded] -> CollectRuns ... Acknowledge
+//
+// Safe for concurrent use; one mutex, never held across a call of the store. Waits go through the clock of `env`.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <string>
+#include <unordered_set>
+#include <vector>
+
+#include "batchweave/base/result.h"
+#include "batchweave/producer/commit_plan.h"
+#include "batchweave/producer/open_producer.h"
+#include "batchweave/producer/pack.h"
+#include "batchweave/producer/producer.h"
+
+namespace batchweave {
+
+struct PendingBatch {
+  enum class State { kQueued, kUploading, kUploaded };
+  uint64_t seq = 0;
+  State state = State::kQueued;
+  uint64_t size_bytes = 0;
+  GlobalBatch batch{Grid{}};
+  PublishOptions options;
+  // Made at the first try and kept: a put that is repeated repeats these bytes under this key. Touched only by the
+  // thread that uploads it.
+  std::optional<PackedBatch> packed;
+};
+
+// One open producer. Guarded by the pipeline's mutex but for the const members.
+struct ProducerState {
+  ProducerState(std::string name_in, OpenedProducer opened_in, ProducerOptions options_in);
+
+  const std::string name;
+  const OpenedProducer opened;
+  const ProducerOptions options;
+  uint64_t published_seq;
+  uint64_t committed_seq;
+  std::optional<Bytes> published_cursor;  // After the last published batch.
+  // By seq, contiguous, from committed_seq + 1. Shared: an upload under way outlives the closing of its producer.
+  std::deque<std::shared_ptr<PendingBatch>> pending;
+  uint64_t pending_bytes = 0;  // Of those not yet uploaded: their memory is still held.
+  bool finish_wanted = false;
+  bool finished = false;
+  std::optional<Error> end;      // For good: fenced, sealed or closed.
+  std::optional<Error> failure;  // Of the newest try, until the next call has been told.
+  TimePoint retry_at{};          // Uploads are tried again then.
+  Duration retry_delay{};
+  TimePoint progress_at{};       // When something was last uploaded or committed, or the queue was empty.
+  ProducerStats stats;
+};
+
+// Shared by its handle, the pipeline, and uploads and commits under way.
+using ProducerRef = std::shared_ptr<ProducerState>;
+
+struct UploadJob {
+  ProducerRef producer;
+  std::shared_ptr<PendingBatch> batch;  // Shared: see ProducerState::pending.
+};
+
+// A snapshot of what is ready, with whose it is; the commit works on it without the mutex.
+struct CollectedRuns {
+  std::vector<CommitRun> runs;
+  std::vector<ProducerRef> producers;  // One a run.
+};
+
+class Pipeline {
+ public:
+  explicit Pipeline(Env env);
+
+  // For users' calls; contracts as in producer.h.
+  void Add(ProducerRef producer);
+  Result<uint64_t> Enqueue(ProducerState& producer, GlobalBatch&& batch, PublishOptions options);
+  Result<void> AwaitCommitted(ProducerState& producer, TimePoint deadline);
+  Result<void> AwaitFinished(ProducerState& producer, TimePoint deadline);
+  void Close(ProducerState& producer);
+  ProducerStats StatsOf(const ProducerState& producer) const;
+  uint64_t CommittedSeqOf(const ProducerState& producer) const;
+  std::unordered_set<std::string> Names() const;  // Of the producers that are open here.
+
+  // For upload loops: the next batch to upload, waiting for one; none once stopped.
+  std::optional<UploadJob> TakeUpload();
+  void FinishUpload(const UploadJob& job, const Result<void>& result);
+
+  // For the commit loop. AwaitCommittable waits until something is ready to commit; false once stopped. SleepUntil
+  // returns early when stopped. CollectRuns takes a snapshot, of at most kRunEntriesMax entries a producer.
+  bool AwaitCommittable();
+  void SleepUntil(TimePoint deadline);
+  CollectedRuns CollectRuns() const;
+  void Acknowledge(const CollectedRuns& collected, std::span<const Verdict> verdicts);
+  void ReportFailure(const Error& error);  // Of a commit: to every producer that has something to commit.
+  void CountCommit(bool won);
+
+  // Ends every wait; loops return.
+  void Stop();
+
+ private:
+  using Lock = std::unique_lock<std::mutex>;
+  bool IsCommittable(const ProducerState& producer) const;
+  Result<void> CheckOpen(ProducerState& producer);
+  Result<void> CheckPublish(const ProducerState& producer, const GlobalBatch& batch, const PublishOptions& options) const;
+  Result<void> AwaitRoom(Lock& lock, ProducerState& producer, uint64_t size_bytes);
+  template <typename Done>
+  Result<void> Await(Lock& lock, ProducerState& producer, TimePoint deadline, Done done);
+  Error Stalled(const ProducerState& producer) const;
+  void End(ProducerState& producer, Error error);
+  void Progress(ProducerState& producer);
+
+  const Env env_;
+  mutable std::mutex mutex_;
+  Condition changed_;
+  bool stopped_ = false;
+  std::vector<ProducerRef> producers_;
+  size_t turn_ = 0;  // Whose upload is taken next: fair among producers.
+  std::optional<Error> commit_error_;  // Of the newest attempt to commit, where it failed.
+  uint64_t commits_ = 0;
+  uint64_t commits_lost_ = 0;
+};
+
+// Entries that one version takes from one producer at most: what is beyond waits for the next one.
+inline constexpr size_t kRunEntriesMax = 256;
+
+}  // namespace batchweave

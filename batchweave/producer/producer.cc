@@ -1,0 +1,45 @@
+#include "batchweave/producer/producer.h"
+
+#include <utility>
+
+#include "batchweave/producer/producer_impl.h"
+
+namespace batchweave {
+
+Producer::Producer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Producer::Producer(Producer&&) noexcept = default;
+
+Producer& Producer::operator=(Producer&& other) noexcept {
+  if (impl_) Close();
+  impl_ = std::move(other.impl_);
+  return *this;
+}
+
+Producer::~Producer() {
+  if (impl_) Close();
+}
+
+const std::string& Producer::name() const { return impl_->state_->name; }
+Incarnation Producer::incarnation() const { return impl_->state_->opened.incarnation; }
+const std::optional<Bytes>& Producer::cursor() const { return impl_->state_->opened.cursor; }
+uint64_t Producer::committed_seq() const { return impl_->pipeline_.CommittedSeqOf(*impl_->state_); }
+
+Result<uint64_t> Producer::Publish(GlobalBatch&& batch, PublishOptions options) {
+  impl_->uploader_.Start(impl_->state_->options.upload_threads);
+  return impl_->pipeline_.Enqueue(*impl_->state_, std::move(batch), std::move(options));
+}
+
+Result<void> Producer::Flush(TimePoint deadline) {
+  return impl_->pipeline_.AwaitCommitted(*impl_->state_, deadline);
+}
+
+Result<void> Producer::Finish(TimePoint deadline) {
+  impl_->uploader_.Start(impl_->state_->options.upload_threads);
+  return impl_->pipeline_.AwaitFinished(*impl_->state_, deadline);
+}
+
+ProducerStats Producer::stats() const { return impl_->pipeline_.StatsOf(*impl_->state_); }
+
+void Producer::Close() { impl_->pipeline_.Close(*impl_->state_); }
+
+}  // namespace batchweave

@@ -1,0 +1,29 @@
+#include "batchweave/producer/producer_host.h"
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "batchweave/producer/open_producer.h"
+#include "batchweave/producer/producer_impl.h"
+
+namespace batchweave {
+namespace {
+
+// An opening that is still undecided or outrun after this long is reported: whoever waits for it can look why.
+constexpr Duration kOpenTime = std::chrono::minutes(2);
+
+}  // namespace
+
+ProducerHost::ProducerHost(Env env, ManifestLog& log)
+    : env_(env), log_(log), pipeline_(env), uploader_(env, log, pipeline_) {}
+
+Result<Producer> ProducerHost::Open(std::string_view producer, ProducerOptions options) {
+  OpenedProducer opened = BW_TRY(CommitOpening(log_, producer, options.reopen, After(env_.clock.Now(), kOpenTime)));
+  // Shared: see ProducerRef.
+  auto state = std::make_shared<ProducerState>(std::string(producer), std::move(opened), options);
+  pipeline_.Add(state);
+  return Producer(std::make_unique<Producer::Impl>(pipeline_, uploader_, std::move(state)));
+}
+
+}  // namespace batchweave

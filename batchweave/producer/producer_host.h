@@ -1,0 +1,31 @@
+// Everything that the producers of one process share on one stream: queues, threads and the committer.
+//
+// Safe for concurrent use. Must outlive its producers.
+#pragma once
+
+#include <string_view>
+
+#include "batchweave/base/result.h"
+#include "batchweave/log/manifest_log.h"
+#include "batchweave/producer/pipeline.h"
+#include "batchweave/producer/producer.h"
+#include "batchweave/producer/uploader.h"
+
+namespace batchweave {
+
+class ProducerHost {
+ public:
+  // Does no I/O and starts no thread. `log` must outlive the host.
+  ProducerHost(Env env, ManifestLog& log);
+
+  // Contract as Stream::OpenProducer.
+  Result<Producer> Open(std::string_view producer, ProducerOptions options);
+
+ private:
+  const Env env_;
+  ManifestLog& log_;
+  Pipeline pipeline_;
+  Uploader uploader_;
+};
+
+}  // namespace batchweave

@@ -1,0 +1,134 @@
+#include "batchweave/stream/stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "batchweave/base/check.h"
+#include "batchweave/format/keys.h"
+#include "batchweave/format/stream_info.h"
+#include "batchweave/log/change.h"
+#include "batchweave/producer/producer_host.h"
+#include "batchweave/store/store_probe.h"
+
+namespace batchweave {
+namespace {
+
+// Tries of the one put that gives a stream its identity, each followed by a look at what is there.
+constexpr int kCreateTriesMax = 8;
+constexpr Duration kSealTime = std::chrono::minutes(2);
+
+Result<StreamInfo> ReadStreamInfo(ObjectStore& store, std::string_view name, Bytes& json) {
+  Result<Bytes> read = store.Read(StreamJsonKey(name));
+  if (FailedWith(read, ErrorCode::kNotFound)) {
+    return Error{ErrorCode::kNotFound, fmt::format("no such stream: name={}", name)};
+  }
+  json = BW_TRY(std::move(read));
+  return DecodeStreamInfo(json);
+}
+
+// Writes stream.json, create-only. Whose it is that lies there then is told by its stream id.
+Result<void> WriteStreamInfo(Env env, std::string_view name, const StreamInfo& info) {
+  const std::string key = StreamJsonKey(name);
+  const Bytes json = EncodeStreamInfo(info);
+  Error last{ErrorCode::kUnavailable, "not tried"};
+  for (int attempt = 0; attempt < kCreateTriesMax; ++attempt) {
+    const Result<void> put = PutBytes(env.store, key, json, PutMode::kCreate);
+    if (put.ok()) return {};
+    last = put.error();
+    if (last.code == ErrorCode::kDenied || last.code == ErrorCode::kInvalidArgument) return last;
+    Bytes found_json;
+    const Result<StreamInfo> found = ReadStreamInfo(env.store, name, found_json);
+    if (found.ok() && found->stream_id == info.stream_id) return {};
+    if (found.ok() || found.error().code == ErrorCode::kIncompatible) {
+      return Error{ErrorCode::kAlreadyExists, fmt::format("the stream exists{}: name={}",
+                                                          found.ok() && found->deleted ? " no more, and its name is not used again" : "",
+                                                          name)};
+    }
+    if (found.error().code == ErrorCode::kCorrupt) return found.error();
+    env.clock.SleepUntil(After(env.clock.Now(), std::chrono::milliseconds(50) * (attempt + 1)));
+  }
+  return last;
+}
+
+}  // namespace
+
+class Stream::Impl {
+ public:
+  Impl(Env env, StreamKeys keys, Hash128 stream_json_hash)
+      : env_(env), log_(env, std::move(keys), stream_json_hash), producers_(env, log_) {}
+
+  const Env env_;
+  ManifestLog log_;
+  ProducerHost producers_;
+};
+
+Stream::Stream(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
+Stream::Stream(Stream&&) noexcept = default;
+Stream& Stream::operator=(Stream&&) noexcept = default;
+Stream::~Stream() = default;
+
+Result<Stream> Stream::Create(Env env, std::string_view name) {
+  BW_TRY(CheckName("stream", name));
+  BW_TRY(ProbeStore(env, ProbePrefix(name, env.random.Next())));
+  const StreamInfo info{.stream_id = {.bits = {.high = env.random.Next(), .low = env.random.Next()}},
+                        .created_at_ns = env.clock.WallNow().count()};
+  BW_TRY(WriteStreamInfo(env, name, info));
+  return Open(env, name);
+}
+
+Result<Stream> Stream::Open(Env env, std::string_view name, StreamOptions options) {
+  BW_TRY(CheckName("stream", name));
+  Bytes json;
+  const Result<StreamInfo> info = ReadStreamInfo(env.store, name, json);
+  if (FailedWith(info, ErrorCode::kNotFound) && options.create) {
+    Result<Stream> created = Create(env, name);
+    // Another creator was first: the stream is there, which is what was asked for.
+    if (FailedWith(created, ErrorCode::kAlreadyExists)) return Open(env, name);
+    return created;
+  }
+  if (!info.ok()) return info.error();
+  if (info->deleted) return Error{ErrorCode::kNotFound, fmt::format("the stream was deleted: name={}", name)};
+  return Stream(std::make_unique<Impl>(env, StreamKeys{.name = std::string(name), .stream_id = info->stream_id},
+                                       HashOf128(json)));
+}
+
+const std::string& Stream::name() const { return impl_->log_.keys().name; }
+StreamId Stream::id() const { return impl_->log_.keys().stream_id; }
+ManifestLog& Stream::log() { return impl_->log_; }
+Env Stream::env() const { return impl_->env_; }
+
+Result<Producer> Stream::OpenProducer(std::string_view producer, ProducerOptions options) {
+  return impl_->producers_.Open(producer, options);
+}
+
+Result<Consumer> Stream::OpenConsumer(ConsumerOptions options) {
+  return Consumer::Open(impl_->env_, impl_->log_, options);
+}
+
+Result<Step> Stream::Seal() {
+  const auto seal = [](Manifest& next) -> Result<bool> {
+    if (next.sealed) return false;
+    next.sealed = true;
+    return true;
+  };
+  const Env env = impl_->env_;
+  return BW_TRY(CommitChange(impl_->log_, After(env.clock.Now(), kSealTime), seal)).manifest.next_step;
+}
+
+Result<std::vector<std::string>> ListStreams(ObjectStore& store) {
+  constexpr std::string_view kSuffix = "/stream.json";
+  std::vector<std::string> names;
+  BW_TRY(ForEachObject(store, "", [&](const ListedObject& object) -> Result<void> {
+    std::string_view key = object.key;
+    if (!key.ends_with(kSuffix)) return {};
+    key.remove_suffix(kSuffix.size());
+    if (CheckName("stream", key).ok()) names.emplace_back(key);
+    return {};
+  }));
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace batchweave
