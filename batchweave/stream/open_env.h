@@ -5,14 +5,10 @@
 #include <string_view>
 
 #include "batchweave/base/result.h"
+#include "batchweave/store/durability.h"
 #include "batchweave/store/env.h"
 
 namespace batchweave {
-
-enum class Durability {
-  kFull,  // A put returns when the bytes are on the disk, file and folder.
-  kNone,  // ... when the system has them: for scratch; a power loss may take acknowledged batches.
-};
 
 struct EnvOptions {
   Durability durability = Durability::kFull;  // Local stores only.
