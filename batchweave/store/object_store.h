@@ -93,7 +93,7 @@ class ObjectStore {
   // The size in bytes. Errors: as Get.
   virtual Result<uint64_t> Stat(std::string_view key) = 0;
 
-  // One page of at most `limit` (>= 1) objects whose keys begin with `prefix`, after `start_after`. A prefix may end
+  // One page of at most `limit` (>= 1; a store may give fewer) objects whose keys begin with `prefix`, after `start_after`. A prefix may end
   // anywhere, also in mid-component. What is created or deleted meanwhile may be listed or not; all else is, once.
   // Errors: kUnavailable, kDenied.
   virtual Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) = 0;
@@ -117,7 +117,8 @@ Result<void> CheckKey(std::string_view key);
 // Every object under `prefix`, page after page. `visit` may stop the walk with an error, which is returned.
 template <typename Visit>
 Result<void> ForEachObject(ObjectStore& store, std::string_view prefix, Visit visit) {
-  constexpr size_t kPageObjects = 1000;  // What S3 gives at most.
+  // A cloud store gives 1000 at most, whatever is asked; a directory is read whole for each page.
+  constexpr size_t kPageObjects = 100'000;
   std::string start_after;
   do {
     ListPage page = BW_TRY(store.List(prefix, start_after, kPageObjects));
