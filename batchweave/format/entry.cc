@@ -23,16 +23,11 @@ size_t EncodedLengthsBytes(const std::vector<Part>& parts) {
   return size_bytes;
 }
 
-bool Contains(Grid grid, const GridRange& range) {
-  return range.dp_count > 0 && range.cp_count > 0 && uint64_t{range.dp_begin} + range.dp_count <= grid.dp &&
-         uint64_t{range.cp_begin} + range.cp_count <= grid.cp;
-}
-
 // No slice twice: with as many slices in all as the grid has, that is a tiling.
 bool PartsTileGrid(const Entry& entry) {
   uint64_t slices = 0;
   for (const Part& part : entry.parts) {
-    if (!Contains(entry.grid, part.range)) return false;
+    if (!IsRangeOf(entry.grid, part.range)) return false;
     slices += part.range.slices();
   }
   if (slices != entry.grid.slices()) return false;

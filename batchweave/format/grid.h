@@ -36,6 +36,12 @@ struct GridRange {
   friend bool operator==(const GridRange&, const GridRange&) = default;
 };
 
+// True where `range` has slices, and all of them lie in `grid`.
+inline bool IsRangeOf(Grid grid, const GridRange& range) {
+  return range.slices() > 0 && uint64_t{range.dp_begin} + range.dp_count <= grid.dp &&
+         uint64_t{range.cp_begin} + range.cp_count <= grid.cp;
+}
+
 // All of `grid`.
 inline GridRange WholeOf(Grid grid) { return {.dp_begin = 0, .dp_count = grid.dp, .cp_begin = 0, .cp_count = grid.cp}; }
 

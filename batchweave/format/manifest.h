@@ -21,6 +21,8 @@ inline constexpr uint64_t kKnownWriterFeatures = 0;
 
 inline constexpr size_t kGroupsMax = 64;
 inline constexpr size_t kCheckpointsMax = 1000;
+inline constexpr size_t kQuarantinesMax = 1000;
+inline constexpr size_t kReasonBytesMax = 255;  // Of a quarantine.
 
 // One training job's hold on the stream.
 struct Group {
@@ -103,9 +105,16 @@ struct Manifest {
   friend bool operator==(const Manifest&, const Manifest&) = default;
 };
 
+// Beyond every step: what a group would hold that holds nothing. No manifest has such a group.
+inline constexpr Step kNothingHeld{UINT64_MAX};
+
+// What `group.smallest_held` must be in `manifest`: the smallest of its start, while held, and its checkpoints' positions.
+Step SmallestHeld(const Manifest& manifest, const Group& group);
+
 // What a live follower reads of a version: the head block alone.
 struct ManifestHead {
   Manifest manifest{};  // `tail` has only the newest entries; archives, checkpoints, quarantines and rows are empty.
+  uint64_t rest_offset = 0;  // Where the rest block begins in the object.
   uint64_t rest_bytes = 0;
   uint64_t rest_hash = 0;
   Hash128 hash{};  // Of this version: the link of the chain.
@@ -120,7 +129,8 @@ struct Tombstone {
   friend bool operator==(const Tombstone&, const Tombstone&) = default;
 };
 
-// The implicit version 0 of a stream whose stream.json has the bytes `stream_json`.
+// The implicit version 0 of a stream: empty. Its own link of the chain is the hash of stream.json; that is also put into
+// its previous_hash, so that it is not lost. Never encoded.
 Manifest EmptyManifest(StreamId stream_id, Hash128 stream_json_hash);
 
 struct EncodedManifest {
@@ -148,7 +158,12 @@ Result<uint64_t> HeadBytesNeeded(ByteView prefix);
 // From the first HeadBytesNeeded bytes of the object, or more.
 Result<ManifestHead> DecodeManifestHead(ByteView prefix);
 
-// The hash of the version, for the chain, of a whole object.
+// The whole manifest, from its head and exactly the bytes of its rest block.
+// Errors: kCorrupt, also where the rest is short or another's: a tombstone may have landed between the two reads, so
+// find the newest version before believing it.
+Result<Manifest> DecodeManifestRest(ManifestHead head, ByteView rest);
+
+// The hash of the version, for the chain, of a whole object or of HeadBytesNeeded bytes of it. Errors: as the decoders.
 Result<Hash128> ManifestHash(ByteView object);
 
 Bytes EncodeTombstone(const Tombstone& tombstone);

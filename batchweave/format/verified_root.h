@@ -1,0 +1,33 @@
+// The one door through which FlatBuffers are read: nothing in a block is touched before all of it was verified.
+#pragma once
+
+#include <string_view>
+
+#include "batchweave/base/bytes.h"
+#include "batchweave/base/result.h"
+
+namespace batchweave {
+
+// The root of `block`, which must be aligned (AlignedBlock) and outlive it. For the root tables of our schemas.
+// Errors: kCorrupt; `what` begins the message.
+template <typename Table>
+Result<const Table*> VerifiedRoot(ByteView block, std::string_view what);
+
+// FlatBuffers may point at the same bytes many times over, so that a small block could unfold to gigabytes. What is
+// copied out of a block is counted against the block's own size; strings that our writer shares are not counted.
+class CopyBudget {
+ public:
+  explicit CopyBudget(ByteView block) : left_bytes_(block.size()) {}
+
+  // False where it is used up: the block is corrupt.
+  bool Take(uint64_t size_bytes) {
+    if (size_bytes > left_bytes_) return false;
+    left_bytes_ -= size_bytes;
+    return true;
+  }
+
+ private:
+  uint64_t left_bytes_;
+};
+
+}  // namespace batchweave
