@@ -40,7 +40,7 @@ void FairLaw::OnAttempt(TimePoint began, TimePoint ended, bool won, double unit)
 }
 
 FairLaw::Decision FairLaw::Decide(TimePoint now) const {
-  if (contenders_ == 1 && options_.min_interval == Duration{0}) return {.action = Action::kTry, .at = now};
+  if (contenders_ == 1) return {.action = Action::kTry, .at = now};
   if (quiet_ || now >= next_try_) return {.action = Action::kTry, .at = now};
   const TimePoint look_at = After(seen_at_, look_after_);
   if (look_at < next_try_) return {.action = Action::kLook, .at = std::max(now, look_at)};
@@ -48,8 +48,7 @@ FairLaw::Decision FairLaw::Decide(TimePoint now) const {
 }
 
 Duration FairLaw::Interval() const {
-  return std::max(options_.min_interval,
-                  Scale(attempt_time_, static_cast<double>(contenders_) / options_.load));
+  return Scale(attempt_time_, static_cast<double>(contenders_) / options_.load);
 }
 
 }  // namespace batchweave

@@ -12,7 +12,6 @@
 namespace batchweave {
 
 struct CommitLawOptions {
-  Duration min_interval{0};
   // Attempts per attempt time, over all committers. By s = W(load) the share that wins falls beyond 1, and below 0.6
   // the log stands idle; 0.8 is the middle.
   double load = 0.8;

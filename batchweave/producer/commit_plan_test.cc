@@ -22,7 +22,7 @@ Entry Batch(std::string producer, uint64_t incarnation, uint64_t seq) {
           .cursor = ToBytes("after " + std::to_string(seq))};
 }
 
-CommitRun Run(std::string producer, uint64_t incarnation, uint64_t first_seq, uint64_t last_seq) {
+CommitRun Batches(std::string producer, uint64_t incarnation, uint64_t first_seq, uint64_t last_seq) {
   CommitRun run{.producer = producer, .incarnation = {incarnation}, .entries = {}};
   for (uint64_t seq = first_seq; seq <= last_seq; ++seq) run.entries.push_back(Batch(producer, incarnation, seq));
   return run;
@@ -39,7 +39,7 @@ Manifest Base() {
 
 // Covers I3, I5.
 TEST(CommitPlanTest, RunsAreAppendedInOrderAndTheRowFollows) {
-  const CommitRun runs[] = {Run("a", 1, 1, 3), Run("b", 2, 6, 6)};
+  const CommitRun runs[] = {Batches("a", 1, 1, 3), Batches("b", 2, 6, 6)};
   const CommitPlan plan = PlanCommit(Base(), runs, 77);
   EXPECT_TRUE(plan.changes);
   EXPECT_EQ(plan.verdicts, (std::vector{Verdict::kTaken, Verdict::kTaken}));
@@ -54,7 +54,7 @@ TEST(CommitPlanTest, RunsAreAppendedInOrderAndTheRowFollows) {
 
 // Covers I6, C3.
 TEST(CommitPlanTest, OlderIncarnationIsFencedAndNothingOfItIsTaken) {
-  const CommitRun runs[] = {Run("b", 1, 6, 7)};
+  const CommitRun runs[] = {Batches("b", 1, 6, 7)};
   const CommitPlan plan = PlanCommit(Base(), runs, 0);
   EXPECT_EQ(plan.verdicts, std::vector{Verdict::kFenced});
   EXPECT_FALSE(plan.changes);
@@ -64,17 +64,17 @@ TEST(CommitPlanTest, OlderIncarnationIsFencedAndNothingOfItIsTaken) {
 // Covers M2.
 TEST(CommitPlanTest, FencedProducerDoesNotTakeItsSuccessorsSeqForItsOwn) {
   // The successor committed seq 5; the zombie of incarnation 1 has its own 5 pending.
-  const CommitRun runs[] = {Run("b", 1, 5, 5)};
+  const CommitRun runs[] = {Batches("b", 1, 5, 5)};
   EXPECT_EQ(PlanCommit(Base(), runs, 0).verdicts, std::vector{Verdict::kFenced});
 }
 
 // Covers C1.
 TEST(CommitPlanTest, SeqThatIsCommittedAlreadyIsNotCommittedAgain) {
-  const CommitRun runs[] = {Run("b", 2, 5, 6)};
+  const CommitRun runs[] = {Batches("b", 2, 5, 6)};
   const CommitPlan plan = PlanCommit(Base(), runs, 0);
   EXPECT_EQ(plan.verdicts, std::vector{Verdict::kTaken});
   EXPECT_EQ(plan.next.next_step, Step{2});
-  const CommitRun replay[] = {Run("b", 2, 5, 5)};
+  const CommitRun replay[] = {Batches("b", 2, 5, 5)};
   EXPECT_FALSE(PlanCommit(Base(), replay, 0).changes);
 }
 
@@ -83,7 +83,7 @@ TEST(CommitPlanTest, SealedStreamTakesNoBatchButLetsAProducerFinish) {
   Manifest sealed = Base();
   sealed.sealed = true;
   CommitRun finish{.producer = "b", .incarnation = {2}, .entries = {}, .finish = true};
-  const CommitRun runs[] = {Run("a", 1, 1, 1), finish};
+  const CommitRun runs[] = {Batches("a", 1, 1, 1), finish};
   const CommitPlan plan = PlanCommit(sealed, runs, 0);
   EXPECT_EQ(plan.verdicts, (std::vector{Verdict::kSealed, Verdict::kTaken}));
   EXPECT_EQ(plan.next.next_step, sealed.next_step);
@@ -93,19 +93,19 @@ TEST(CommitPlanTest, SealedStreamTakesNoBatchButLetsAProducerFinish) {
 TEST(CommitPlanTest, BatchAlreadyCommittedUnderASealIsAcknowledged) {
   Manifest sealed = Base();
   sealed.sealed = true;
-  const CommitRun runs[] = {Run("b", 2, 5, 5)};
+  const CommitRun runs[] = {Batches("b", 2, 5, 5)};
   EXPECT_EQ(PlanCommit(sealed, runs, 0).verdicts, std::vector{Verdict::kTaken});
 }
 
 TEST(CommitPlanTest, FinishedProducerAndMissingRowAreFenced) {
   Manifest base = Base();
   base.rows[0].state = ProducerRow::State::kFinished;
-  const CommitRun runs[] = {Run("a", 1, 1, 1), Run("nobody", 3, 1, 1)};
+  const CommitRun runs[] = {Batches("a", 1, 1, 1), Batches("nobody", 3, 1, 1)};
   EXPECT_EQ(PlanCommit(base, runs, 0).verdicts, (std::vector{Verdict::kFenced, Verdict::kFenced}));
 }
 
 TEST(CommitPlanTest, FinishIsMarkedInTheVersionOfTheLastBatch) {
-  CommitRun run = Run("a", 1, 1, 2);
+  CommitRun run = Batches("a", 1, 1, 2);
   run.finish = true;
   const CommitPlan plan = PlanCommit(Base(), {&run, 1}, 0);
   EXPECT_EQ(FindRow(plan.next, "a")->state, ProducerRow::State::kFinished);
@@ -126,7 +126,7 @@ RC_GTEST_PROP(CommitPlanPropertyTest, SeqsOfAProducerHaveNoGapAndNoRepeat, ()) {
       const uint64_t claimed = *rc::gen::element(row.incarnation.value, row.incarnation.value - 1);
       const uint64_t replayed = *rc::gen::inRange<uint64_t>(0, std::min<uint64_t>(row.seq, 3) + 1);
       const uint64_t fresh = *rc::gen::inRange<uint64_t>(0, 4);
-      runs.push_back(Run(row.producer, claimed, row.seq - replayed + 1, row.seq + fresh));
+      runs.push_back(Batches(row.producer, claimed, row.seq - replayed + 1, row.seq + fresh));
       if (claimed == row.incarnation.value) expected[row.producer] = row.seq + fresh;
     }
     manifest = PlanCommit(manifest, runs, round).next;
