@@ -93,8 +93,9 @@ class ObjectStore {
   // The size in bytes. Errors: as Get.
   virtual Result<uint64_t> Stat(std::string_view key) = 0;
 
-  // One page of at most `limit` (>= 1; a store may give fewer) objects whose keys begin with `prefix`, after `start_after`. A prefix may end
-  // anywhere, also in mid-component. What is created or deleted meanwhile may be listed or not; all else is, once.
+  // One page of at most `limit` (>= 1; a store may give fewer) objects whose keys begin with `prefix`, after
+  // `start_after`. A prefix may end anywhere, also in mid-component. What is created or deleted meanwhile may be listed
+  // or not; all else is, once.
   // Errors: kUnavailable, kDenied.
   virtual Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) = 0;
 

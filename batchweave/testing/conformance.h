@@ -1,0 +1,54 @@
+// What every store must do, as tests: the contract of object_store.h, by example. A store passes it by
+//
+//   INSTANTIATE_TEST_SUITE_P(Memory, ObjectStoreConformance, Values(ConformanceCase{"ordered", MakeMemory}), CaseName);
+//
+// in a test that links batchweave::conformance. The tests use threads: label it concurrency.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "batchweave/store/object_store.h"
+
+namespace batchweave {
+
+// An empty store, and all that it stands on.
+class StoreUnderTest {
+ public:
+  virtual ~StoreUnderTest() = default;
+  virtual ObjectStore& store() = 0;
+};
+
+struct ConformanceCase {
+  std::string name;
+  // Null where this machine cannot have such a store: its tests are skipped.
+  std::function<std::unique_ptr<StoreUnderTest>()> make;
+};
+
+inline void PrintTo(const ConformanceCase& item, std::ostream* out) { *out << item.name; }
+inline std::string CaseName(const ::testing::TestParamInfo<ConformanceCase>& info) { return info.param.name; }
+
+class ObjectStoreConformance : public ::testing::TestWithParam<ConformanceCase> {
+ protected:
+  void SetUp() override;
+
+  ObjectStore& store() { return under_test_->store(); }
+
+  Result<void> Create(std::string_view key, std::string_view text);
+  Result<void> Overwrite(std::string_view key, std::string_view text);
+  Result<std::string> Read(std::string_view key);
+  // At most `size` bytes from `offset`.
+  Result<std::string> ReadRange(std::string_view key, uint64_t offset, size_t size);
+  // All keys below `prefix`, in the order of the store, by pages of at most `limit`.
+  Result<std::vector<std::string>> Keys(std::string_view prefix, size_t limit);
+
+ private:
+  std::unique_ptr<StoreUnderTest> under_test_;
+};
+
+}  // namespace batchweave
