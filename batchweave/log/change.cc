@@ -2,17 +2,18 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "batchweave/log/pending_commit.h"
+#include "batchweave/store/backoff.h"
 
 namespace batchweave {
 namespace {
 
 // After a lost race: long enough that the winner's next commit is not met again, growing so that many losers thin out.
-constexpr Duration kFirstDelay = std::chrono::milliseconds(1);
-constexpr Duration kDelayMax = std::chrono::seconds(2);
+constexpr RetryPolicy kRaces{.first_delay = std::chrono::milliseconds(2),
+                             .delay_max = std::chrono::seconds(2),
+                             .attempts_max = kChangeAttemptsMax};
 
 }  // namespace
 
@@ -30,20 +31,14 @@ Result<Manifest> BeginNext(const LoggedManifest& base) {
 }
 
 Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const ManifestChange& change) {
-  const Env env = log.env();
-  Duration delay = kFirstDelay;
-  for (int attempt = 0; attempt < kChangeAttemptsMax; ++attempt) {
+  Backoff backoff(log.env().clock, log.env().random, kRaces, deadline);
+  do {
     LoggedManifest base = BW_TRY(log.ReadNewest());
     Manifest next = BW_TRY(BeginNext(base));
     if (!BW_TRY(change(next))) return base;
     PendingCommit commit(log, base, std::move(next));
     if (BW_TRY(commit.Resolve(deadline)) == PendingCommit::Outcome::kCommitted) return commit.committed();
-    const auto jittered = std::chrono::duration_cast<Duration>(delay * (0.5 + NextUnit(env.random)));
-    const TimePoint next_try = After(env.clock.Now(), jittered);
-    if (next_try >= deadline) break;
-    env.clock.SleepUntil(next_try);
-    delay = std::min(delay * 2, kDelayMax);
-  }
+  } while (backoff.Wait());
   return Error{ErrorCode::kUnavailable,
                fmt::format("other committers were first each time: name={}: try again", log.keys().name)};
 }

@@ -2,18 +2,19 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/store/backoff.h"
 
 namespace batchweave {
 namespace {
 
-// With the delays below about a minute on an unreachable store; the caller's deadline is usually nearer.
-constexpr int kTriesMax = 12;
-constexpr Duration kFirstDelay = std::chrono::milliseconds(20);
-constexpr Duration kDelayMax = std::chrono::seconds(8);
+// About half a minute on an unreachable store; the caller's deadline is usually nearer. The first delay is short: a
+// committer that holds the outcome of a slot up holds up everything that it has to commit.
+constexpr RetryPolicy kSlotTries{.first_delay = std::chrono::milliseconds(20),
+                                 .delay_max = std::chrono::seconds(8),
+                                 .attempts_max = 14};
 
 bool KnowsNothingWasWritten(ErrorCode code) {
   return code == ErrorCode::kDenied || code == ErrorCode::kInvalidArgument;
@@ -35,10 +36,9 @@ PendingCommit::PendingCommit(ManifestLog& log, const LoggedManifest& base, Manif
 }
 
 Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
-  Clock& clock = log_.env_.clock;
+  Backoff backoff(log_.env_.clock, log_.env_.random, kSlotTries, deadline);
   Error last{ErrorCode::kUnavailable, "not tried"};
-  Duration delay = kFirstDelay;
-  for (int attempt = 0; attempt < kTriesMax; ++attempt) {
+  do {
     const Result<void> put = PutBytes(log_.env_.store, key_, bytes_, PutMode::kCreate);
     if (put.ok()) {
       log_.Learn(next_.manifest.version);
@@ -49,19 +49,13 @@ Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
     // kUnavailable is the store's word that nothing happened; every other answer leaves open that this very try, or
     // an earlier delivery of it, was applied: only the slot itself can tell.
     if (last.code != ErrorCode::kUnavailable) may_land_ = true;
-    if (may_land_) {
-      const Result<Slot> slot = ReadBack();
-      if (FailedWith(slot, ErrorCode::kCorrupt)) return slot.error();
-      if (slot.ok() && *slot == Slot::kOurs) return Outcome::kCommitted;
-      if (slot.ok() && *slot == Slot::kTheirs) return Outcome::kLost;
-      // Empty proves nothing, since a put may land late: the same bytes go to the same slot again.
-    }
-    const TimePoint next_try = After(clock.Now(), std::chrono::duration_cast<Duration>(
-                                                      delay * (0.5 + NextUnit(log_.env_.random))));
-    if (next_try >= deadline) break;
-    clock.SleepUntil(next_try);
-    delay = std::min(delay * 2, kDelayMax);
-  }
+    if (!may_land_) continue;
+    const Result<Slot> slot = ReadBack();
+    if (FailedWith(slot, ErrorCode::kCorrupt)) return slot.error();
+    if (slot.ok() && *slot == Slot::kOurs) return Outcome::kCommitted;
+    if (slot.ok() && *slot == Slot::kTheirs) return Outcome::kLost;
+    // Empty proves nothing, since a put may land late: the same bytes go to the same slot again.
+  } while (backoff.Wait());
   return Undecided(last);
 }
 

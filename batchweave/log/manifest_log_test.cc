@@ -1,0 +1,147 @@
+#include "batchweave/log/manifest_log.h"
+
+#include <gtest/gtest.h>
+
+#include "batchweave/store/memory_store.h"
+#include "batchweave/store/metered_store.h"
+#include "batchweave/testing/faulty_store.h"
+#include "batchweave/testing/matchers.h"
+#include "batchweave/testing/stream_builder.h"
+#include "batchweave/testing/test_env.h"
+
+namespace batchweave {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A stream written by hand, and a log that reads it through a meter.
+class ManifestLogTest : public ::testing::TestWithParam<bool> {
+ protected:
+  ManifestLog OpenLog() { return OpenLog(metered_); }
+  ManifestLog OpenLog(ObjectStore& store) {
+    return {env_.Over(store), stream_.keys(), stream_.stream_json_hash()};
+  }
+  void CommitUntil(uint64_t version) {
+    while (stream_.newest().version.value < version) stream_.Append({});
+  }
+
+  MemoryStore memory_{{.ordered_list = GetParam()}};
+  MeteredStore metered_{memory_};
+  StreamBuilder stream_{memory_};
+  TestEnv env_;
+};
+
+// Covers E3.
+INSTANTIATE_TEST_SUITE_P(ListOrder, ManifestLogTest, ::testing::Bool(),
+                         [](const auto& test) { return test.param ? "Ordered" : "Unordered"; });
+
+TEST_P(ManifestLogTest, StreamWithoutCommitsIsAtVersionZero) {
+  MemoryStore empty({.ordered_list = GetParam()});
+  ManifestLog log = OpenLog(empty);
+  EXPECT_THAT(log.FindNewest(), IsOkAndHolds(Version{0}));
+  const Result<LoggedManifest> newest = log.ReadNewest();
+  ASSERT_THAT(newest, IsOk());
+  EXPECT_EQ(newest->hash, stream_.stream_json_hash());
+  EXPECT_EQ(newest->manifest, EmptyManifest(stream_.keys().stream_id, stream_.stream_json_hash()));
+}
+
+TEST_P(ManifestLogTest, FindsTheNewestHoweverManyThereAre) {
+  ManifestLog warm = OpenLog();
+  for (uint64_t version = 1; version <= 40; ++version) {
+    CommitUntil(version);
+    EXPECT_THAT(OpenLog().FindNewest(), IsOkAndHolds(Version{version}));
+    if (version % 7 != 0) continue;
+    EXPECT_THAT(warm.FindNewest(), IsOkAndHolds(Version{version}));
+  }
+}
+
+TEST_P(ManifestLogTest, ReadsWhatWasCommittedWithItsLinkOfTheChain) {
+  CommitUntil(3);
+  ManifestLog log = OpenLog();
+  const Result<LoggedManifest> newest = log.ReadNewest();
+  ASSERT_THAT(newest, IsOk());
+  EXPECT_EQ(newest->manifest, stream_.newest());
+  EXPECT_EQ(newest->hash, stream_.newest_hash());
+  EXPECT_EQ(log.ReadHead(Version{3})->hash, stream_.newest_hash());
+}
+
+TEST_P(ManifestLogTest, PlaceholderIsNotAVersion) {
+  ASSERT_THAT(PutBytes(memory_, stream_.keys().ManifestPrefix() + "_", {}, PutMode::kCreate), IsOk());
+  EXPECT_THAT(OpenLog().FindNewest(), IsOkAndHolds(Version{1}));
+  CommitUntil(2);
+  EXPECT_THAT(OpenLog().FindNewest(), IsOkAndHolds(Version{2}));
+}
+
+TEST_P(ManifestLogTest, RetiredVersionIsTrimmedAndTheNewestIsStillFound) {
+  CommitUntil(5);
+  stream_.Retire({1});
+  stream_.Retire({2});
+  ManifestLog log = OpenLog();
+  EXPECT_THAT(log.Read({1}), IsError(ErrorCode::kTrimmed));
+  EXPECT_THAT(log.ReadHead({2}), IsError(ErrorCode::kTrimmed));
+  EXPECT_THAT(log.FindNewest(), IsOkAndHolds(Version{5}));
+}
+
+TEST_P(ManifestLogTest, VersionThatIsNotThereIsNotFound) {
+  CommitUntil(1);
+  EXPECT_THAT(OpenLog().Read({2}), IsError(ErrorCode::kNotFound));
+  EXPECT_THAT(OpenLog().ReadHead({2}), IsError(ErrorCode::kNotFound));
+}
+
+TEST_P(ManifestLogTest, DeletedStreamIsNotFound) {
+  CommitUntil(1);
+  stream_.Delete();
+  EXPECT_THAT(OpenLog().ReadNewest(), IsError(ErrorCode::kNotFound, HasSubstr("deleted")));
+}
+
+TEST_P(ManifestLogTest, RefreshOfTheNewestIsOneRequest) {
+  CommitUntil(3);
+  ManifestLog log = OpenLog();
+  LoggedManifest newest = *log.ReadNewest();
+  const uint64_t before = metered_.usage().requests();
+  ASSERT_THAT(log.Refresh(newest), IsOk());
+  EXPECT_EQ(metered_.usage().requests() - before, 1u);
+  CommitUntil(5);
+  EXPECT_EQ(log.Refresh(newest)->manifest.version, Version{5});
+}
+
+TEST_P(ManifestLogTest, HeadIsReadInOneRange) {
+  CommitUntil(300);
+  ManifestLog log = OpenLog();
+  const uint64_t before = metered_.usage().requests();
+  ASSERT_THAT(log.ReadHead({300}), IsOk());
+  EXPECT_EQ(metered_.usage().requests() - before, 1u);
+}
+
+TEST_P(ManifestLogTest, ManifestOfAnotherVersionInASlotIsCorrupt) {
+  CommitUntil(2);
+  const Bytes first = *memory_.Read(stream_.keys().Manifest({1}));
+  ASSERT_THAT(PutBytes(memory_, stream_.keys().Manifest({2}), first, PutMode::kOverwrite), IsOk());
+  EXPECT_THAT(OpenLog().Read({2}), IsError(ErrorCode::kCorrupt, HasSubstr("another stream or version")));
+  EXPECT_THAT(OpenLog().ReadHead({2}), IsError(ErrorCode::kCorrupt));
+}
+
+TEST_P(ManifestLogTest, TruncatedManifestIsCorruptAndSaysWhich) {
+  CommitUntil(1);
+  const Bytes whole = *memory_.Read(stream_.keys().Manifest({1}));
+  for (const size_t size : {size_t{0}, size_t{10}, whole.size() / 2, whole.size() - 1}) {
+    ASSERT_THAT(PutBytes(memory_, stream_.keys().Manifest({1}), ByteView(whole).first(size), PutMode::kOverwrite), IsOk());
+    EXPECT_THAT(OpenLog().ReadNewest(), IsError(ErrorCode::kCorrupt)) << size;
+  }
+}
+
+// A version is reached by any single failure of a request, or the failure is told: never a wrong version.
+// Covers I12.
+TEST_P(ManifestLogTest, FailedRequestIsAnErrorAndNeverAWrongVersion) {
+  CommitUntil(9);
+  ForEachFailure([&](const Fault& fault) {
+    FaultyStore store(memory_, fault);
+    ManifestLog log = OpenLog(store);
+    const Result<LoggedManifest> newest = log.ReadNewest();
+    EXPECT_TRUE(newest.ok() ? newest->manifest.version == Version{9} : newest.error().code == ErrorCode::kUnavailable);
+    return store.fired();
+  });
+}
+
+}  // namespace
+}  // namespace batchweave
