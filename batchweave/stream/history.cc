@@ -1,0 +1,83 @@
+#include "batchweave/stream/history.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "batchweave/format/archive.h"
+
+namespace batchweave {
+namespace {
+
+// The object of `ref`, known to be the one that was written.
+template <typename Archived>
+Result<Archived> ReadArchived(ManifestLog& log, const ArchiveRef& ref, Result<Archived> (*decode)(ByteView)) {
+  const std::string key = log.keys().Archive(ref);
+  const Bytes object = BW_TRY(log.env().store.Read(key));
+  if (object.size() != ref.object_bytes || HashOf128(object) != ref.hash) {
+    return Error{ErrorCode::kCorrupt,
+                 fmt::format("an archived object is not what was written: key={} bytes={} expected={}", key,
+                             object.size(), ref.object_bytes)};
+  }
+  Result<Archived> archived = decode(object);
+  if (!archived.ok()) return WithContext(archived.error(), key);
+  const Result<void> fits = CheckArchived(*archived, log.keys().stream_id, ref);
+  if (!fits.ok()) return WithContext(fits.error(), key);
+  return archived;
+}
+
+class HistoryWalk {
+ public:
+  HistoryWalk(ManifestLog& log, StepRange range, const VisitEntry& visit) : log_(log), range_(range), visit_(visit) {}
+
+  // Recursion ends: a child of an index is on a lower level than the index (CheckArchived).
+  Result<void> VisitRef(const ArchiveRef& ref) {
+    if (ref.end <= range_.first || ref.first >= range_.end) return {};
+    if (ref.kind == ArchiveRef::Kind::kEntries) {
+      return VisitEntries(ref.first, BW_TRY(ReadArchived(log_, ref, DecodeArchivedEntries)).entries);
+    }
+    const ArchiveIndex index = BW_TRY(ReadArchived(log_, ref, DecodeArchiveIndex));
+    for (const ArchiveRef& child : index.children) BW_TRY(VisitRef(child));
+    return {};
+  }
+
+  Result<void> VisitEntries(Step first, const std::vector<Entry>& entries) {
+    const Step begin = std::max(first, range_.first);
+    const Step end = std::min(first + entries.size(), range_.end);
+    for (Step step = begin; step < end; step = step + 1) BW_TRY(visit_(step, entries[step.value - first.value]));
+    return {};
+  }
+
+ private:
+  ManifestLog& log_;
+  const StepRange range_;
+  const VisitEntry& visit_;
+};
+
+}  // namespace
+
+Result<void> ForEachEntry(ManifestLog& log, const Manifest& manifest, StepRange range, const VisitEntry& visit) {
+  range.first = std::max(range.first, manifest.first_step);
+  HistoryWalk walk(log, range, visit);
+  for (const ArchiveRef& ref : manifest.archives) BW_TRY(walk.VisitRef(ref));
+  return walk.VisitEntries(manifest.tail_first(), manifest.tail);
+}
+
+Result<std::vector<ProducerRow>> ReadRows(ManifestLog& log, const Manifest& manifest) {
+  std::vector<ProducerRow> rows;
+  if (manifest.archived_rows) rows = BW_TRY(ReadArchived(log, *manifest.archived_rows, DecodeArchivedRows)).rows;
+  const auto replaced = [&](const ProducerRow& row) {
+    return std::ranges::binary_search(manifest.rows, row.producer, {}, &ProducerRow::producer);
+  };
+  std::erase_if(rows, replaced);
+  const auto middle = static_cast<std::ptrdiff_t>(rows.size());
+  std::ranges::copy(manifest.rows, std::back_inserter(rows));
+  std::ranges::inplace_merge(rows, rows.begin() + middle, {}, &ProducerRow::producer);
+  std::erase_if(rows, [](const ProducerRow& row) { return row.state == ProducerRow::State::kGone; });
+  return rows;
+}
+
+}  // namespace batchweave
