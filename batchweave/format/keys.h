@@ -7,6 +7,9 @@
 //   <name>/<stream id>/intent/<producer>/<incarnation>-<last seq>-<nonce>  and  .../open-<base>-<nonce>
 //   <name>/<stream id>/progress/<group>
 //   <name>/probe/<random>/...
+//
+// Versions, incarnations and seqs are 20 decimal digits, nonces and stream ids lowercase hexadecimal of full width, so
+// that a sorted listing of a producer shows its oldest objects first.
 #pragma once
 
 #include <cstdint>
@@ -56,6 +59,7 @@ struct ParsedKey {
   Incarnation incarnation{};  // kData, kIntent.
   uint64_t seq = 0;           // kData, kIntent.
   uint64_t nonce = 0;
+  friend bool operator==(const ParsedKey&, const ParsedKey&) = default;
 };
 
 // None where the key is not one that this software writes: such a key is never deleted.

@@ -1,0 +1,122 @@
+#include "batchweave/format/archive.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <rapidcheck/gtest.h>
+
+#include <algorithm>
+
+#include "batchweave/format/object_frame.h"
+#include "batchweave/testing/format_builders.h"
+#include "batchweave/testing/matchers.h"
+#include "batchweave/testing/seeded_random.h"
+
+namespace batchweave {
+namespace {
+
+using ::testing::HasSubstr;
+using Kind = ArchiveRef::Kind;
+
+constexpr StreamId kStream{{.high = 1, .low = 2}};
+
+ArchivedEntries MakeEntries() {
+  return {.stream_id = kStream, .first = {10}, .entries = {MakeEntry("a", 1), MakeEntry("b", 1)}};
+}
+
+ArchiveIndex MakeIndex() {
+  return {.stream_id = kStream,
+          .children = {{.kind = Kind::kEntries, .version = {5}, .first = {0}, .end = {10}},
+                       {.kind = Kind::kEntries, .version = {6}, .first = {10}, .end = {12}}}};
+}
+
+ArchivedRows MakeRows() {
+  return {.stream_id = kStream,
+          .rows = {{.producer = "a", .incarnation = {1}, .seq = 1, .step = Step{10}, .cursor = Bytes()},
+                   {.producer = "b", .incarnation = {2}, .state = ProducerRow::State::kFinished}}};
+}
+
+// What every decoder of one block refuses.
+template <typename Decode>
+void ExpectEveryDamageIsCorrupt(Bytes object, Decode decode) {
+  for (size_t size = 0; size < object.size(); ++size) {
+    EXPECT_THAT(decode(ByteView(object).first(size)), IsError(ErrorCode::kCorrupt)) << size;
+  }
+  for (size_t bit = 0; bit < object.size() * 8; ++bit) {
+    const auto mask = static_cast<std::byte>(1 << (bit % 8));
+    object[bit / 8] ^= mask;
+    EXPECT_THAT(decode(object), IsError(ErrorCode::kCorrupt)) << bit;
+    object[bit / 8] ^= mask;
+  }
+  object.push_back({});
+  EXPECT_THAT(decode(object), IsError(ErrorCode::kCorrupt, HasSubstr("wrong length")));
+  EXPECT_THAT(decode(EncodeTombstone({.version = {1}})), IsError(ErrorCode::kCorrupt, HasSubstr("tombstone where")));
+}
+
+RC_GTEST_PROP(ArchiveProperty, WhatWasEncodedIsDecoded, (uint64_t seed)) {
+  SeededRandom random(seed);
+  const auto size = *rc::gen::inRange<size_t>(0, 30);
+  ArchivedEntries entries{.stream_id = {{.high = seed, .low = 1}}, .first = {seed / 2}};
+  ArchiveIndex index{.stream_id = entries.stream_id};
+  ArchivedRows rows{.stream_id = entries.stream_id};
+  for (size_t i = 0; i <= size; ++i) {
+    entries.entries.push_back(ArbitraryEntry(random, size));
+    index.children.push_back(ArbitraryRef(random, Kind::kEntries, {i * 7}, {i * 7 + 7}));
+    rows.rows.push_back(ArbitraryRow(random));
+    rows.rows.back().producer = "p" + std::to_string(1000 + i);
+    if (rows.rows.back().state == ProducerRow::State::kGone) rows.rows.back().state = ProducerRow::State::kOpen;
+  }
+  RC_ASSERT(*DecodeArchivedEntries(EncodeArchivedEntries(entries)) == entries);
+  RC_ASSERT(*DecodeArchiveIndex(EncodeArchiveIndex(index)) == index);
+  RC_ASSERT(*DecodeArchivedRows(EncodeArchivedRows(rows)) == rows);
+}
+
+TEST(ArchiveTest, EveryDamageIsCorrupt) {
+  ExpectEveryDamageIsCorrupt(EncodeArchivedEntries(MakeEntries()), DecodeArchivedEntries);
+  ExpectEveryDamageIsCorrupt(EncodeArchiveIndex(MakeIndex()), DecodeArchiveIndex);
+  ExpectEveryDamageIsCorrupt(EncodeArchivedRows(MakeRows()), DecodeArchivedRows);
+}
+
+TEST(ArchiveTest, NoRowsAtAllAreStillATable) {
+  EXPECT_THAT(DecodeArchivedRows(EncodeArchivedRows({})), IsOkAndHolds(ArchivedRows{}));
+}
+
+TEST(ArchiveDeathTest, RulesAreCheckedBeforeEncoding) {
+  EXPECT_DEATH(EncodeArchivedEntries({}), "bug");
+  EXPECT_DEATH(EncodeArchiveIndex({}), "bug");
+  ArchiveIndex index = MakeIndex();
+  index.children[1].first = {11};
+  EXPECT_DEATH(EncodeArchiveIndex(index), "bug");
+  index = MakeIndex();
+  index.children[1].kind = Kind::kIndex;
+  index.children[1].level = 1;
+  EXPECT_DEATH(EncodeArchiveIndex(index), "bug");
+  ArchivedRows rows = MakeRows();
+  rows.rows[0].state = ProducerRow::State::kGone;
+  EXPECT_DEATH(EncodeArchivedRows(rows), "bug");
+}
+
+TEST(CheckArchivedTest, AcceptsWhatTheRefNames) {
+  EXPECT_THAT(CheckArchived(MakeEntries(), kStream, {.kind = Kind::kEntries, .first = {10}, .end = {12}}), IsOk());
+  EXPECT_THAT(CheckArchived(MakeIndex(), kStream, {.kind = Kind::kIndex, .first = {0}, .end = {12}, .level = 1}),
+              IsOk());
+  EXPECT_THAT(CheckArchived(MakeRows(), kStream, {.kind = Kind::kRows}), IsOk());
+}
+
+TEST(CheckArchivedTest, RefusesEverythingElse) {
+  const ArchiveRef entries{.kind = Kind::kEntries, .first = {10}, .end = {12}};
+  EXPECT_THAT(CheckArchived(MakeEntries(), {}, entries), IsError(ErrorCode::kCorrupt, HasSubstr("another stream")));
+  for (const ArchiveRef& other : std::vector<ArchiveRef>{{.kind = Kind::kIndex, .first = {10}, .end = {12}},
+                                                         {.kind = Kind::kEntries, .first = {9}, .end = {12}},
+                                                         {.kind = Kind::kEntries, .first = {10}, .end = {13}}}) {
+    EXPECT_THAT(CheckArchived(MakeEntries(), kStream, other), IsError(ErrorCode::kCorrupt));
+  }
+  for (const ArchiveRef& other : std::vector<ArchiveRef>{{.kind = Kind::kIndex, .first = {1}, .end = {12}, .level = 1},
+                                                         {.kind = Kind::kIndex, .first = {0}, .end = {12}, .level = 2},
+                                                         {.kind = Kind::kRows}}) {
+    EXPECT_THAT(CheckArchived(MakeIndex(), kStream, other), IsError(ErrorCode::kCorrupt));
+  }
+  EXPECT_THAT(CheckArchived(MakeRows(), kStream, entries), IsError(ErrorCode::kCorrupt));
+}
+
+}  // namespace
+}  // namespace batchweave
