@@ -38,22 +38,21 @@ struct ConsumerOptions {
 };
 
 struct ConsumerStats {
-  uint64_t steps = 0;              // Returned by Next().
-  uint64_t delivered_bytes = 0;    // Slice bytes returned by Next().
+  uint64_t steps = 0;            // Returned by Next().
+  uint64_t delivered_bytes = 0;  // Slice bytes returned by Next().
   uint64_t payload_gets = 0;
-  uint64_t payload_bytes = 0;      // Received by payload GETs, those again included.
-  uint64_t manifest_reads = 0;
-  uint64_t manifest_bytes = 0;
-  uint64_t retries = 0;            // Reads begun again after a short, altered or failed one.
-  Duration waited_for_commit{};    // Next() waited for a step to be committed: the producers are behind.
-  Duration waited_for_fetch{};     // Next() waited for a step's bytes: the store or the network is behind.
-  uint64_t buffered_bytes = 0;     // Fetched ahead now.
-  Step newest_known;               // next_step as last seen.
+  uint64_t payload_bytes = 0;    // Received by payload GETs, those again included.
+  uint64_t manifest_reads = 0;   // Questions to the manifest log, polls that found nothing included.
+  uint64_t retries = 0;          // Reads begun again after a short, altered or failed one.
+  Duration waited_for_commit{};  // Next() waited for a step to be committed: the producers are behind.
+  Duration waited_for_fetch{};   // Next() waited for a step's bytes: the store or the network is behind.
+  uint64_t buffered_bytes = 0;   // Fetched ahead now.
+  Step newest_known;             // next_step as last seen.
 };
 
 class Consumer {
  public:
-  // Reads the newest manifest. The log and the parts of `env` must outlive the consumer.
+  // Reads the newest manifest. A position beyond the newest step is awaited. The log and the parts of `env` must outlive the consumer.
   // Errors: kInvalidArgument (the rank or an option), kTrimmed (position below the stream's first step),
   // kMeshMismatch (already known from the step at the position), and those of ManifestLog::ReadNewest.
   static Result<Consumer> Open(Env env, ManifestLog& log, ConsumerOptions options);

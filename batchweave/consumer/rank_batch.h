@@ -12,13 +12,14 @@
 namespace batchweave {
 
 struct Slice {
-  Coordinate at;    // In the batch's grid.
-  ByteView bytes;   // Lies in the batch's buffer, begun at a multiple of 64 bytes. Empty for a slice of 0 bytes.
+  Coordinate at;   // In the batch's grid.
+  ByteView bytes;  // Lies in the batch's buffer, begun at a multiple of 64 bytes. Empty for a slice of 0 bytes.
 };
 
 class RankBatch {
  public:
-  RankBatch(Step step, std::shared_ptr<const Entry> entry, std::vector<Slice> slices, std::vector<PooledBuffer> buffers);
+  RankBatch(Step step, std::shared_ptr<const Entry> entry, std::vector<Slice> slices,
+            std::vector<PooledBuffer> buffers);
 
   Step step() const { return step_; }
   // What the manifest says of the global batch: producer, seq, grid, samples, content type, metadata.
@@ -28,7 +29,7 @@ class RankBatch {
 
  private:
   Step step_;
-  // Shared with the consumer's index of steps, which may drop it first.
+  // Shared with the prefetch window and its threads, whichever is done with the step last.
   std::shared_ptr<const Entry> entry_;
   std::vector<Slice> slices_;
   std::vector<PooledBuffer> buffers_;

@@ -174,8 +174,8 @@ void StreamBuilder::Archive(size_t entries) {
   Manifest next = Begin();
   const auto end = next.tail.begin() + static_cast<std::ptrdiff_t>(entries);
   const Step first = newest_.tail_first();
-  const Bytes object = EncodeArchivedEntries(
-      {.stream_id = keys_.stream_id, .first = first, .entries = {next.tail.begin(), end}});
+  const Bytes object =
+      EncodeArchivedEntries({.stream_id = keys_.stream_id, .first = first, .entries = {next.tail.begin(), end}});
   next.archives.push_back(
       WriteArchive({.kind = ArchiveRef::Kind::kEntries, .first = first, .end = first + entries}, object));
   next.tail.erase(next.tail.begin(), end);
