@@ -14,7 +14,7 @@ namespace batchweave {
 struct CommitRun {
   std::string producer;
   Incarnation incarnation;
-  std::vector<Entry> entries;  // Contiguous by seq, in order.
+  std::vector<Entry> entries{};  // Contiguous by seq, in order.
   bool finish = false;         // After these nothing follows: mark the producer finished in the same version.
 };
 

@@ -36,11 +36,11 @@ class GlobalBatch {
 
   // One slice, as set.
   struct Content {
-    ByteView bytes;
+    ByteView bytes{};
     uint64_t hash = 0;                  // Hash64 of the bytes, where `hashed`.
     bool hashed = false;
     bool set = false;
-    std::shared_ptr<const void> owner;  // Shared: see SetReference.
+    std::shared_ptr<const void> owner{};  // Shared: see SetReference.
   };
   // In layout order: cp outermost, dp innermost.
   const std::vector<Content>& contents() const { return contents_; }

@@ -10,9 +10,9 @@
 namespace batchweave {
 
 struct OpenedProducer {
-  Incarnation incarnation;
+  Incarnation incarnation{};
   uint64_t seq = 0;             // Of the last committed batch; 0: none.
-  std::optional<Bytes> cursor;  // After the last committed batch; none: nothing was ever committed.
+  std::optional<Bytes> cursor{};  // After the last committed batch; none: nothing was ever committed.
 };
 
 // Commits a new incarnation of `producer`. Nothing may be uploaded before this has returned.

@@ -28,11 +28,11 @@ struct ProducerOptions {
 };
 
 struct PublishOptions {
-  Bytes cursor;                        // Where the source stands after this batch; opaque, at most kCursorBytesMax.
+  Bytes cursor{};                      // Where the source stands after this batch; opaque, at most kCursorBytesMax.
   // Where it stood before: then it must equal the cursor after the batch before (fault C2).
-  std::optional<Bytes> cursor_before;
+  std::optional<Bytes> cursor_before{};
   uint64_t samples = 0;
-  Bytes metadata;                      // The user's own, at most kMetadataBytesMax.
+  Bytes metadata{};                    // The user's own, at most kMetadataBytesMax.
 };
 
 struct ProducerStats {
