@@ -4,7 +4,7 @@
 
 #include <utility>
 
-#include "batchweave/format/archive.h"
+#include "batchweave/log/read_archived.h"
 
 namespace batchweave {
 namespace {
@@ -13,28 +13,13 @@ namespace {
 // index: more levels than this hold more steps than there are.
 constexpr int kQuestionsMax = 32;
 
-Result<ArchivedSteps> DecodeSteps(ByteView object, StreamId stream_id, const ArchiveRef& ref) {
-  if (object.size() != ref.object_bytes || HashOf128(object) != ref.hash) {
-    return Error{ErrorCode::kCorrupt,
-                 fmt::format("length or checksum mismatch: expected={} {} found={} {}", ref.object_bytes,
-                             ToHex(ref.hash), object.size(), ToHex(HashOf128(object)))};
-  }
+Result<ArchivedSteps> ReadArchive(ManifestLog& log, const ArchiveRef& ref) {
   if (ref.kind == ArchiveRef::Kind::kIndex) {
-    ArchiveIndex index = BW_TRY(DecodeArchiveIndex(object));
-    BW_TRY(CheckArchived(index, stream_id, ref));
+    ArchiveIndex index = BW_TRY(ReadArchiveIndex(log, ref));
     return ArchivedSteps{.first = ref.first, .entries = {}, .children = std::move(index.children)};
   }
-  ArchivedEntries archived = BW_TRY(DecodeArchivedEntries(object));
-  BW_TRY(CheckArchived(archived, stream_id, ref));
+  ArchivedEntries archived = BW_TRY(ReadArchivedEntries(log, ref));
   return ArchivedSteps{.first = archived.first, .entries = std::move(archived.entries), .children = {}};
-}
-
-Result<ArchivedSteps> ReadArchive(ManifestLog& log, const ArchiveRef& ref) {
-  const std::string key = log.keys().Archive(ref);
-  const Bytes object = BW_TRY(log.env().store.Read(key));
-  Result<ArchivedSteps> steps = DecodeSteps(object, log.keys().stream_id, ref);
-  if (steps.ok()) return steps;
-  return WithContext(std::move(steps).error(), fmt::format("archived object: key={}", key));
 }
 
 }  // namespace

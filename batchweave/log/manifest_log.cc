@@ -26,17 +26,21 @@ Result<LoggedManifest> ManifestLog::ReadNewest() {
   for (int attempt = 0; attempt < kFindAttemptsMax; ++attempt) {
     const Version newest = BW_TRY(FindNewest());
     if (newest == Version{0}) {
+      // Versions stay as long as their stream: those that were seen went with it.
+      if (newest_hint_.load(std::memory_order_relaxed) != 0) return Deleted();
       return LoggedManifest{.manifest = EmptyManifest(keys_.stream_id, stream_json_hash_), .hash = stream_json_hash_};
     }
     Result<LoggedManifest> read = Read(newest);
     if (FailedWith(read, ErrorCode::kTrimmed)) continue;
-    if (read.ok() && read->manifest.deleted) {
-      return Error{ErrorCode::kNotFound, fmt::format("the stream was deleted: name={}", keys_.name)};
-    }
+    if (FailedWith(read, ErrorCode::kNotFound) || (read.ok() && read->manifest.deleted)) return Deleted();
     return read;
   }
   return Error{ErrorCode::kUnavailable, fmt::format("the newest manifest was retired {} times while being read: name={}",
                                                     kFindAttemptsMax, keys_.name)};
+}
+
+Error ManifestLog::Deleted() const {
+  return {ErrorCode::kNotFound, fmt::format("the stream was deleted: name={}", keys_.name)};
 }
 
 Result<LoggedManifest> ManifestLog::Refresh(LoggedManifest known) {

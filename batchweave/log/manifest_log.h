@@ -54,6 +54,7 @@ class ManifestLog {
 
   Result<Version> FindNewestByList();
   Result<Version> FindNewestByProbing();
+  Error Deleted() const;
   Result<void> CheckIdentity(const Manifest& manifest, Version version) const;
   void Learn(Version version);
 

@@ -4,7 +4,7 @@
 
 #include "batchweave/format/tgb.h"
 #include "batchweave/stream/describe.h"
-#include "batchweave/stream/history.h"
+#include "batchweave/log/history.h"
 
 namespace batchweave {
 namespace {

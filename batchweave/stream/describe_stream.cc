@@ -3,7 +3,7 @@
 
 #include "batchweave/format/keys.h"
 #include "batchweave/stream/describe.h"
-#include "batchweave/stream/history.h"
+#include "batchweave/log/history.h"
 
 namespace batchweave {
 namespace {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "batchweave/format/keys.h"
-#include "batchweave/stream/history.h"
+#include "batchweave/log/history.h"
 #include "batchweave/stream/verify_chain.h"
 #include "batchweave/stream/verify_data.h"
 #include "batchweave/stream/verify_inventory.h"

@@ -1,33 +1,13 @@
-#include "batchweave/stream/history.h"
-
-#include <fmt/format.h>
+#include "batchweave/log/history.h"
 
 #include <algorithm>
 #include <iterator>
-#include <string>
 #include <utility>
 
-#include "batchweave/format/archive.h"
+#include "batchweave/log/read_archived.h"
 
 namespace batchweave {
 namespace {
-
-// The object of `ref`, known to be the one that was written.
-template <typename Archived>
-Result<Archived> ReadArchived(ManifestLog& log, const ArchiveRef& ref, Result<Archived> (*decode)(ByteView)) {
-  const std::string key = log.keys().Archive(ref);
-  const Bytes object = BW_TRY(log.env().store.Read(key));
-  if (object.size() != ref.object_bytes || HashOf128(object) != ref.hash) {
-    return Error{ErrorCode::kCorrupt,
-                 fmt::format("an archived object is not what was written: key={} bytes={} expected={}", key,
-                             object.size(), ref.object_bytes)};
-  }
-  Result<Archived> archived = decode(object);
-  if (!archived.ok()) return WithContext(archived.error(), key);
-  const Result<void> fits = CheckArchived(*archived, log.keys().stream_id, ref);
-  if (!fits.ok()) return WithContext(fits.error(), key);
-  return archived;
-}
 
 class HistoryWalk {
  public:
@@ -37,9 +17,9 @@ class HistoryWalk {
   Result<void> VisitRef(const ArchiveRef& ref) {
     if (ref.end <= range_.first || ref.first >= range_.end) return {};
     if (ref.kind == ArchiveRef::Kind::kEntries) {
-      return VisitEntries(ref.first, BW_TRY(ReadArchived(log_, ref, DecodeArchivedEntries)).entries);
+      return VisitEntries(ref.first, BW_TRY(ReadArchivedEntries(log_, ref)).entries);
     }
-    const ArchiveIndex index = BW_TRY(ReadArchived(log_, ref, DecodeArchiveIndex));
+    const ArchiveIndex index = BW_TRY(ReadArchiveIndex(log_, ref));
     for (const ArchiveRef& child : index.children) BW_TRY(VisitRef(child));
     return {};
   }
@@ -68,7 +48,7 @@ Result<void> ForEachEntry(ManifestLog& log, const Manifest& manifest, StepRange 
 
 Result<std::vector<ProducerRow>> ReadRows(ManifestLog& log, const Manifest& manifest) {
   std::vector<ProducerRow> rows;
-  if (manifest.archived_rows) rows = BW_TRY(ReadArchived(log, *manifest.archived_rows, DecodeArchivedRows)).rows;
+  if (manifest.archived_rows) rows = BW_TRY(ReadArchivedRows(log, *manifest.archived_rows)).rows;
   const auto replaced = [&](const ProducerRow& row) {
     return std::ranges::binary_search(manifest.rows, row.producer, {}, &ProducerRow::producer);
   };
