@@ -173,6 +173,10 @@ Result<void> LocalStore::Get(std::span<ReadRequest> requests) {
 
 Result<void> LocalStore::ReadRange(ReadRequest& request) {
   request.received_bytes = 0;
+  if (request.buffer.empty()) {
+    BW_TRY(Stat(request.key));
+    return {};
+  }
   const FileDescriptor file = BW_TRY(OpenObject(request.key));
   if (request.offset > kOffsetMax) return {};
   while (request.received_bytes < request.buffer.size()) {

@@ -7,10 +7,13 @@
 
 #include <gtest/gtest.h>
 
+#include <barrier>
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "batchweave/store/object_store.h"
@@ -50,5 +53,19 @@ class ObjectStoreConformance : public ::testing::TestWithParam<ConformanceCase> 
  private:
   std::unique_ptr<StoreUnderTest> under_test_;
 };
+
+// Runs `body(0)`, `body(1)`... each on its own thread, all begun together.
+template <typename Body>
+void RunTogether(int count, Body body) {
+  std::barrier start(count);
+  std::vector<std::thread> threads;
+  for (int i = 0; i < count; ++i) {
+    threads.emplace_back([&, i] {
+      start.arrive_and_wait();
+      body(i);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
 
 }  // namespace batchweave
