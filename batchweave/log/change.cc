@@ -4,6 +4,7 @@
 
 #include <utility>
 
+#include "batchweave/log/archive_history.h"
 #include "batchweave/log/pending_commit.h"
 #include "batchweave/store/backoff.h"
 
@@ -32,15 +33,22 @@ Result<Manifest> BeginNext(const LoggedManifest& base) {
 
 Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const ManifestChange& change) {
   Backoff backoff(log.env().clock, log.env().random, kRaces, deadline);
+  Error last{ErrorCode::kUnavailable,
+             fmt::format("other committers were first each time: name={}: try again", log.keys().name)};
   do {
     LoggedManifest base = BW_TRY(log.ReadNewest());
     Manifest next = BW_TRY(BeginNext(base));
-    if (!BW_TRY(change(next))) return base;
+    const Result<bool> changed = change(next);
+    if (FailedWith(changed, ErrorCode::kUnavailable)) {
+      last = changed.error();
+      continue;
+    }
+    if (!BW_TRY(changed)) return base;
+    BW_TRY(ArchiveHistory(log, next, deadline));
     PendingCommit commit(log, base, std::move(next));
     if (BW_TRY(commit.Resolve(deadline)) == PendingCommit::Outcome::kCommitted) return commit.committed();
   } while (backoff.Wait());
-  return Error{ErrorCode::kUnavailable,
-               fmt::format("other committers were first each time: name={}: try again", log.keys().name)};
+  return last;
 }
 
 }  // namespace batchweave

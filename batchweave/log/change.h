@@ -13,7 +13,8 @@ namespace batchweave {
 // Errors: kIncompatible (a writer feature that this software does not know: it must not commit).
 Result<Manifest> BeginNext(const LoggedManifest& base);
 
-// Changes `next` in place. False: there is nothing to commit, `next` is as wanted already. An error ends the change.
+// Changes `next` in place. False: there is nothing to commit, `next` is as wanted already. An error ends the change, but
+// for kUnavailable: then it is tried again on the newest version.
 using ManifestChange = std::function<Result<bool>(Manifest& next)>;
 
 // Returns the version that `change` was committed in, or the newest one where it found nothing to do.

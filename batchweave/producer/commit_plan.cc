@@ -1,9 +1,9 @@
 #include "batchweave/producer/commit_plan.h"
 
-#include <algorithm>
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/log/producer_rows.h"
 
 namespace batchweave {
 namespace {
@@ -48,15 +48,6 @@ CommitPlan PlanCommit(Manifest next, std::span<const CommitRun> runs, int64_t co
     if (verdict == Verdict::kTaken && Take(plan.next, run, *row, committed_at_ns)) plan.changes = true;
   }
   return plan;
-}
-
-ProducerRow* FindRow(Manifest& manifest, std::string_view producer) {
-  return const_cast<ProducerRow*>(FindRow(std::as_const(manifest), producer));
-}
-
-const ProducerRow* FindRow(const Manifest& manifest, std::string_view producer) {
-  const auto row = std::ranges::lower_bound(manifest.rows, producer, {}, &ProducerRow::producer);
-  return row != manifest.rows.end() && row->producer == producer ? &*row : nullptr;
 }
 
 }  // namespace batchweave

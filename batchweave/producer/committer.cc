@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "batchweave/log/archive_history.h"
 #include "batchweave/log/change.h"
 
 namespace batchweave {
@@ -63,9 +64,14 @@ Result<void> Committer::Begin() {
   attempt_began_ = env_.clock.Now();
   See(base_ ? BW_TRY(log_.Refresh(*base_)) : BW_TRY(log_.ReadNewest()));
   attempted_ = pipeline_.CollectRuns();
-  CommitPlan plan = PlanCommit(BW_TRY(BeginNext(*base_)), attempted_.runs, env_.clock.WallNow().count());
+  Manifest next = BW_TRY(BeginNext(*base_));
+  std::vector<std::string> names;
+  for (const CommitRun& run : attempted_.runs) names.push_back(run.producer);
+  BW_TRY(BringRows(log_, row_table_, names, next));
+  CommitPlan plan = PlanCommit(std::move(next), attempted_.runs, env_.clock.WallNow().count());
   verdicts_ = std::move(plan.verdicts);
   if (plan.changes) {
+    BW_TRY(ArchiveHistory(log_, plan.next, After(env_.clock.Now(), kResolveTime)));
     attempt_.emplace(log_, *base_, std::move(plan.next));
     return {};
   }

@@ -8,6 +8,7 @@
 #include "batchweave/base/result.h"
 #include "batchweave/log/manifest_log.h"
 #include "batchweave/log/pending_commit.h"
+#include "batchweave/log/producer_rows.h"
 #include "batchweave/producer/commit_law.h"
 #include "batchweave/producer/pipeline.h"
 
@@ -34,6 +35,7 @@ class Committer {
   Pipeline& pipeline_;
   FairLaw law_;
   std::optional<LoggedManifest> base_;    // The newest version seen.
+  RowTable row_table_;
   // The attempt under way. After an unknown outcome it alone is tried, until it is decided.
   std::optional<PendingCommit> attempt_;
   CollectedRuns attempted_;

@@ -20,8 +20,4 @@ struct OpenedProducer {
 // committed), and those of CommitChange.
 Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer, bool reopen, TimePoint deadline);
 
-// The committed cursor of `row`, from the entry at its step or from the row itself. None: nothing was ever committed.
-// Errors: kCorrupt (the row's step is not where it should be).
-Result<std::optional<Bytes>> CommittedCursor(const Manifest& manifest, const ProducerRow& row);
-
 }  // namespace batchweave
