@@ -80,7 +80,7 @@ std::vector<Quarantine> ArbitraryQuarantines(Random& random, Version version, si
                            .set_at = set_at,
                            .lifted_at = {lifted ? Between(random, set_at.value + 1, version.value) : 0}});
   }
-  std::ranges::stable_sort(quarantines, {}, &Quarantine::set_at);
+  std::ranges::sort(quarantines, {}, &Quarantine::set_at);
   return quarantines;
 }
 
@@ -238,10 +238,12 @@ Manifest ArbitraryManifest(Random& random, size_t size) {
   }
   manifest.quarantines = ArbitraryQuarantines(random, manifest.version, size);
   SetRows(manifest);
-  for (size_t i = Below(random, size + 1); i > 0; --i) manifest.rows.push_back(ArbitraryRow(random));
-  std::ranges::stable_sort(manifest.rows, {}, &ProducerRow::producer);
-  const auto twice = std::ranges::unique(manifest.rows, {}, &ProducerRow::producer);
-  manifest.rows.erase(twice.begin(), twice.end());
+  for (size_t i = Below(random, size + 1); i > 0; --i) {
+    ProducerRow row = ArbitraryRow(random);
+    if (std::ranges::find(manifest.rows, row.producer, &ProducerRow::producer) != manifest.rows.end()) continue;
+    manifest.rows.push_back(std::move(row));
+  }
+  std::ranges::sort(manifest.rows, {}, &ProducerRow::producer);
   if (Coin(random)) manifest.archived_rows = ArbitraryRef(random, ArchiveRef::Kind::kRows, {}, {});
   return manifest;
 }
