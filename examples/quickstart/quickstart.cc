@@ -16,11 +16,8 @@ bw::Result<void> Run(const char* url) {
     bw::GlobalBatch batch({.dp = 2, .cp = 1});  // two slices: the first for rank 0, the second for rank 1
     BW_TRY(batch.Set({.dp = 0, .cp = 0}, bw::ToBytes("left " + std::to_string(next))));
     BW_TRY(batch.Set({.dp = 1, .cp = 0}, bw::ToBytes("right " + std::to_string(next))));
-    // The cursor is committed with the batch, or neither is; a source that does not go on where it stood is refused.
-    BW_TRY(producer.Publish(std::move(batch), {.cursor = bw::ToBytes(std::to_string(next + 1)),
-                                               .cursor_before = bw::ToBytes(std::to_string(next)),
-                                               .samples = 2,
-                                               .metadata = bw::ToBytes("anything")}));
+    const bw::Bytes cursor = bw::ToBytes(std::to_string(next + 1));  // committed with the batch, or neither is
+    BW_TRY(producer.Publish(std::move(batch), {.cursor = cursor, .samples = 2}));
   }
   BW_TRY(producer.Flush());
 
