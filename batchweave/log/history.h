@@ -13,6 +13,7 @@ namespace batchweave {
 struct StepRange {
   Step first;
   Step end;
+  friend bool operator==(const StepRange&, const StepRange&) = default;
 };
 
 // May stop the walk with an error, which is returned. The entry lives as long as the call.

@@ -1,0 +1,110 @@
+#include "batchweave/lifecycle/delete_stream.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "batchweave/format/keys.h"
+#include "batchweave/format/stream_info.h"
+#include "batchweave/lifecycle/sweeper.h"
+#include "batchweave/log/change.h"
+
+namespace batchweave {
+namespace {
+
+Result<void> CommitDeleted(ManifestLog& log, TimePoint deadline) {
+  const Result<LoggedManifest> committed = CommitChange(log, deadline, [](Manifest& next) -> Result<bool> {
+    next.deleted = true;
+    return true;
+  });
+  // An earlier run, or another one, has committed it.
+  if (committed.ok() || FailedWith(committed, ErrorCode::kNotFound)) return {};
+  return committed.error();
+}
+
+class Remover {
+ public:
+  Remover(ObjectStore& store, const StreamKeys& keys, const std::function<void(const DeleteReport&)>& progress)
+      : store_(store), keys_(keys), progress_(progress) {}
+
+  Result<DeleteReport> Run() {
+    BW_TRY(RemoveAllBut(keys_.ManifestPrefix()));
+    BW_TRY(RemoveVersions());
+    return report_;
+  }
+
+ private:
+  Result<void> RemoveAllBut(const std::string& kept_prefix) {
+    BW_TRY(ForEachObject(store_, keys_.StreamPrefix(), [&](const ListedObject& object) -> Result<void> {
+      if (object.key.starts_with(kept_prefix)) return {};
+      return Remove(object.key);
+    }));
+    return Flush();
+  }
+
+  // From the oldest to the newest, so that as long as there is a version the newest is the one that says "deleted".
+  Result<void> RemoveVersions() {
+    Version oldest{UINT64_MAX};
+    Version newest{};
+    BW_TRY(ForEachObject(store_, keys_.ManifestPrefix(), [&](const ListedObject& object) -> Result<void> {
+      const std::optional<ParsedKey> key = ParseKey(keys_, object.key);
+      if (!key || key->kind != ParsedKey::Kind::kManifest) return Remove(object.key);
+      oldest = std::min(oldest, key->version);
+      newest = std::max(newest, key->version);
+      return {};
+    }));
+    for (Version version = oldest; version <= newest; version = Next(version)) BW_TRY(Remove(keys_.Manifest(version)));
+    return Flush();
+  }
+
+  Result<void> Remove(const std::string& key) {
+    if (!ParseKey(keys_, key)) {
+      report_.not_understood += 1;
+      return {};
+    }
+    batch_.push_back(key);
+    return batch_.size() < kDeleteBatch ? Result<void>() : Flush();
+  }
+
+  Result<void> Flush() {
+    if (batch_.empty()) return {};
+    BW_TRY(store_.Delete(batch_));
+    report_.objects += batch_.size();
+    batch_.clear();
+    if (progress_) progress_(report_);
+    return {};
+  }
+
+  ObjectStore& store_;
+  const StreamKeys& keys_;
+  const std::function<void(const DeleteReport&)>& progress_;
+  DeleteReport report_;
+  std::vector<std::string> batch_;
+};
+
+}  // namespace
+
+Result<DeleteReport> DeleteStream(Env env, std::string_view name, TimePoint deadline,
+                                  const std::function<void(const DeleteReport&)>& progress) {
+  BW_TRY(CheckName("stream", name));
+  const std::string json_key = StreamJsonKey(name);
+  const Result<Bytes> read = env.store.Read(json_key);
+  if (FailedWith(read, ErrorCode::kNotFound)) {
+    return Error{ErrorCode::kNotFound, fmt::format("no such stream: name={}", name)};
+  }
+  const Bytes json = BW_TRY(read);
+  StreamInfo info = BW_TRY(DecodeStreamInfo(json));
+  const StreamKeys keys{.name = std::string(name), .stream_id = info.stream_id};
+  if (!info.deleted) {
+    ManifestLog log(env, keys, HashOf128(json));
+    BW_TRY(CommitDeleted(log, deadline));
+    info.deleted = true;
+    BW_TRY(PutBytes(env.store, json_key, EncodeStreamInfo(info), PutMode::kOverwrite));
+  }
+  return Remover(env.store, keys, progress).Run();
+}
+
+}  // namespace batchweave

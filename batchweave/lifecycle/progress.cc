@@ -1,0 +1,68 @@
+#include "batchweave/lifecycle/progress.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+#include "batchweave/lifecycle/trim.h"
+
+namespace batchweave {
+namespace {
+
+constexpr std::string_view kBegin = "step ";
+
+}  // namespace
+
+Bytes EncodeProgress(Step reached) { return ToBytes(fmt::format("{}{}\n", kBegin, reached.value)); }
+
+Result<Step> DecodeProgress(ByteView object) {
+  const std::string_view text = AsText(object);
+  uint64_t step = 0;
+  // The line's end tells a whole hint from one that was cut short.
+  if (text.starts_with(kBegin) && text.ends_with('\n')) {
+    const char* const last = text.data() + text.size() - 1;
+    const auto [end, error] = std::from_chars(text.data() + kBegin.size(), last, step);
+    if (error == std::errc() && end == last) return Step{step};
+  }
+  return Error{ErrorCode::kCorrupt, fmt::format("not a progress hint: bytes={}", object.size())};
+}
+
+std::optional<Step> TrustedProgress(const Manifest& manifest, std::optional<Step> hint) {
+  const std::optional<Step> watermark = Watermark(manifest);
+  if (!watermark || !hint || *hint < *watermark || *hint > manifest.next_step) return watermark;
+  return hint;
+}
+
+std::optional<Step> ReadProgress(ManifestLog& log, const Manifest& manifest, std::string_view group) {
+  const Result<Bytes> object = log.env().store.Read(log.keys().Progress(group));
+  if (!object.ok()) return TrustedProgress(manifest, std::nullopt);
+  const Result<Step> hint = DecodeProgress(*object);
+  return TrustedProgress(manifest, hint.ok() ? std::optional(*hint) : std::nullopt);
+}
+
+std::optional<Step> ReadSlowestProgress(ManifestLog& log, const Manifest& manifest) {
+  std::optional<Step> slowest;
+  for (const Group& group : manifest.groups) {
+    const std::optional<Step> progress = ReadProgress(log, manifest, group.name);
+    if (!slowest || *progress < *slowest) slowest = progress;
+  }
+  return slowest;
+}
+
+ProgressReporter::ProgressReporter(ManifestLog& log, std::string group) : log_(log), key_(log.keys().Progress(group)) {}
+
+Result<void> ProgressReporter::Report(Step reached) {
+  const TimePoint now = log_.env().clock.Now();
+  if (denied_ || written_ == reached || now < next_at_) return {};
+  next_at_ = After(now, kProgressInterval);
+  const Result<void> put = PutBytes(log_.env().store, key_, EncodeProgress(reached), PutMode::kOverwrite);
+  if (FailedWith(put, ErrorCode::kDenied)) {
+    denied_ = true;
+    return WithContext(put.error(), "progress of this group is not told");
+  }
+  if (put.ok()) written_ = reached;
+  return {};
+}
+
+}  // namespace batchweave
