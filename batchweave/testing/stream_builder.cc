@@ -44,6 +44,10 @@ Bytes TestSlice(uint64_t seq, Coordinate at, uint64_t size_bytes) {
   return bytes;
 }
 
+bool IsTestSlice(uint64_t seq, Coordinate at, ByteView bytes) {
+  return std::ranges::equal(TestSlice(seq, at, bytes.size()), bytes);
+}
+
 StreamBuilder::StreamBuilder(ObjectStore& store, std::string name)
     : store_(store), keys_{.name = std::move(name), .stream_id = StreamId{{.high = 0x1234, .low = 0x5678}}} {
   const Bytes json = EncodeStreamInfo({.stream_id = keys_.stream_id});

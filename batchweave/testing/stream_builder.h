@@ -20,13 +20,14 @@ namespace batchweave {
 struct TestBatch {
   Grid grid{.dp = 1, .cp = 1};
   std::vector<uint64_t> slice_bytes{100};  // One for all slices, or one each in layout order of the grid.
-  std::vector<GridRange> parts;            // That tile the grid; none: one object.
+  std::vector<GridRange> parts{};          // That tile the grid; none: one object.
   bool lengths_in_footer = false;          // The entry leaves them out.
   int64_t committed_at_ns = 0;
 };
 
-// The bytes of the slice `at` of the batch `seq`: no two slices are alike.
+// The bytes of the slice `at` of the batch `seq`: no two slices are alike. The first batch, at step 0, has seq 1.
 Bytes TestSlice(uint64_t seq, Coordinate at, uint64_t size_bytes);
+bool IsTestSlice(uint64_t seq, Coordinate at, ByteView bytes);
 
 // Not safe for concurrent use. Every call checks that it succeeded.
 class StreamBuilder {
