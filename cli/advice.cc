@@ -1,0 +1,48 @@
+#include "cli/advice.h"
+
+#include <fmt/format.h>
+
+#include "cli/target.h"
+
+namespace batchweave::cli {
+namespace {
+
+std::string NotFound(std::string_view command, std::string_view url) {
+  const Result<StreamUrl> split = SplitStreamUrl(url);
+  const std::string folder = split.ok() ? split->folder : ".";
+  if (command == "create") return fmt::format("make the folder first: mkdir -p {}", folder);
+  if (command == "ls") return "the URL of ls is that of the folder that holds the streams";
+  if (command == "cat" || command == "show") {
+    return fmt::format("the streams there: batchweave ls {}; the steps of one: batchweave show {}", folder, url);
+  }
+  return fmt::format("the streams there: batchweave ls {}", folder);
+}
+
+}  // namespace
+
+std::string AdviceFor(ErrorCode code, std::string_view command, std::string_view url) {
+  switch (code) {
+    case ErrorCode::kInvalidArgument: return fmt::format("how it is used: batchweave {} --help", command);
+    case ErrorCode::kNotFound: return NotFound(command, url);
+    case ErrorCode::kAlreadyExists: return fmt::format("what is there: batchweave show {}", url);
+    case ErrorCode::kUnavailable: return "nothing was changed: try again";
+    case ErrorCode::kUnknownOutcome:
+      return fmt::format("see what happened before trying again: batchweave show {}", url);
+    case ErrorCode::kDenied: return "check permissions, free space and quota there";
+    case ErrorCode::kCorrupt:
+      if (command == "verify")
+        return "keep a copy of what is there; then see docs/protocol.md for what each invariant says";
+      return fmt::format("find all that is damaged: batchweave verify --deep {}", url);
+    case ErrorCode::kTrimmed: return fmt::format("where the stream begins now: batchweave show {}", url);
+    case ErrorCode::kIncompatible: return "use the newer version of batchweave that wrote it";
+    case ErrorCode::kUnsuitableStore: return "use another store: docs/protocol.md says what one must give";
+    case ErrorCode::kFenced:
+    case ErrorCode::kStalled:
+    case ErrorCode::kMeshMismatch:
+    case ErrorCode::kSealed:
+    case ErrorCode::kClosed: return "";
+  }
+  return "";
+}
+
+}  // namespace batchweave::cli

@@ -1,0 +1,39 @@
+#include "cli/target.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+#include "batchweave/format/keys.h"
+
+namespace batchweave::cli {
+
+Result<StreamUrl> SplitStreamUrl(std::string_view url) {
+  if (url.starts_with("memory:")) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("a stream in memory is seen only by the process that made it: url={}", url)};
+  }
+  std::string_view trimmed = url;
+  while (trimmed.size() > 1 && trimmed.ends_with('/') && !trimmed.ends_with("//")) trimmed.remove_suffix(1);
+  const size_t slash = trimmed.rfind('/');
+  StreamUrl split{.folder = ".", .name = std::string(trimmed)};
+  if (slash != std::string_view::npos) {
+    split.name = trimmed.substr(slash + 1);
+    // The slash stays where it is all of the path: "/llm-7b", "file:///llm-7b".
+    const bool is_root = slash == 0 || trimmed.substr(0, slash).ends_with("//");
+    split.folder = trimmed.substr(0, is_root ? slash + 1 : slash);
+  }
+  const Result<void> named = CheckName("stream", split.name);
+  if (!named.ok())
+    return WithContext(named.error(), fmt::format("the URL does not end in a stream's name: url={}", url));
+  return split;
+}
+
+Result<Target> OpenTarget(std::string_view url) {
+  const StreamUrl split = BW_TRY(SplitStreamUrl(url));
+  std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(split.folder));
+  Stream stream = BW_TRY(Stream::Open(env->env(), split.name));
+  return Target{.env = std::move(env), .stream = std::move(stream)};
+}
+
+}  // namespace batchweave::cli
