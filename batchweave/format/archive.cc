@@ -96,6 +96,7 @@ Result<ArchiveIndex> DecodeArchiveIndex(ByteView object) {
   const auto* table = BW_TRY(VerifiedRoot<wire::ArchiveIndex>(block.view(), "archive index"));
   ArchiveIndex index{.stream_id = {FromWire(*table->stream_id())}};
   if (table->children() != nullptr) {
+    if (!AreStructsAligned(table->children()->Data())) return Corrupt("children of an archive index lie unaligned");
     for (const wire::ArchiveRef* child : *table->children()) {
       index.children.push_back(BW_TRY(ReadArchiveRef(*child)));
     }

@@ -66,6 +66,7 @@ Result<std::vector<Part>> ReadParts(const wire::Entry& table, CopyBudget& budget
     if (!budget.Take(uint64_t{table.parts()->size()} * sizeof(wire::PartOfGrid))) {
       return Corrupt("parts are stored twice over");
     }
+    if (!AreStructsAligned(table.parts()->Data())) return Corrupt("parts lie unaligned");
     parts.reserve(table.parts()->size());
     for (const wire::PartOfGrid* part : *table.parts()) {
       parts.push_back(BW_TRY(ReadPart(part->object(), FromWire(part->range()), lengths)));

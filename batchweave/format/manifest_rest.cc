@@ -59,6 +59,7 @@ Result<void> ReadArchives(const wire::Rest& table, CopyBudget& budget, Manifest&
   if (!budget.Take(uint64_t{table.archives()->size()} * sizeof(wire::ArchiveRef))) {
     return Corrupt("archived objects are stored twice over");
   }
+  if (!AreStructsAligned(table.archives()->Data())) return Corrupt("archived objects lie unaligned");
   manifest.archives.reserve(table.archives()->size());
   for (const wire::ArchiveRef* ref : *table.archives()) manifest.archives.push_back(BW_TRY(ReadArchiveRef(*ref)));
   return {};

@@ -1,6 +1,7 @@
 // The one door through which FlatBuffers are read: nothing in a block is touched before all of it was verified.
 #pragma once
 
+#include <cstdint>
 #include <string_view>
 
 #include "batchweave/base/bytes.h"
@@ -12,6 +13,13 @@ namespace batchweave {
 // Errors: kCorrupt; `what` begins the message.
 template <typename Table>
 Result<const Table*> VerifiedRoot(ByteView block, std::string_view what);
+
+// The verifier of FlatBuffers 2 does not look where the structs of a vector begin: true where those that begin at `first`
+// may be read. To be asked of every vector of structs.
+inline bool AreStructsAligned(const uint8_t* first) {
+  constexpr uintptr_t kStructAlignment = 8;
+  return reinterpret_cast<uintptr_t>(first) % kStructAlignment == 0;
+}
 
 // FlatBuffers may point at the same bytes many times over, so that a small block could unfold to gigabytes. What is
 // copied out of a block is counted against the block's own size; strings that our writer shares are not counted.
