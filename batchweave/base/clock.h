@@ -17,9 +17,7 @@ using TimePoint = std::chrono::time_point<std::chrono::steady_clock, Duration>;
 inline constexpr TimePoint kForever = TimePoint::max();
 
 // `now + delay`, no later than kForever.
-constexpr TimePoint After(TimePoint now, Duration delay) {
-  return delay >= kForever - now ? kForever : now + delay;
-}
+constexpr TimePoint After(TimePoint now, Duration delay) { return delay >= kForever - now ? kForever : now + delay; }
 
 // A condition variable that waits on a Clock. Guarded by the caller's mutex, as std::condition_variable is.
 // A thread that waits may be woken for no reason: wait in a loop, or by WaitUntil below.

@@ -33,10 +33,11 @@ class [[nodiscard]] Result {
   // The value. A bug where !ok().
   T& value() & { return BW_CHECK(ok()), *std::get_if<0>(&state_); }
   const T& value() const& { return BW_CHECK(ok()), *std::get_if<0>(&state_); }
-  T&& value() && { return BW_CHECK(ok()), std::move(*std::get_if<0>(&state_)); }
+  // By value: a reference into a Result that is about to go would dangle, as in `for (auto& x : *List())`.
+  T value() && { return BW_CHECK(ok()), std::move(*std::get_if<0>(&state_)); }
   T& operator*() & { return value(); }
   const T& operator*() const& { return value(); }
-  T&& operator*() && { return std::move(*this).value(); }
+  T operator*() && { return std::move(*this).value(); }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 

@@ -4,6 +4,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "batchweave/testing/matchers.h"
 
@@ -32,6 +33,14 @@ TEST(ResultTest, TryGivesTheValueOrReturnsTheError) {
   EXPECT_THAT(QuarterInWords(6), IsError(ErrorCode::kInvalidArgument, "odd"));
   EXPECT_THAT(MustBeEven(2), IsOk());
   EXPECT_THAT(MustBeEven(3), IsError(ErrorCode::kInvalidArgument));
+}
+
+Result<std::vector<int>> Numbers() { return std::vector<int>(100, 7); }
+
+TEST(ResultTest, ValueOfAResultThatIsGoneAtOnceMayBeWalked) {
+  int sum = 0;
+  for (const int number : *Numbers()) sum += number;
+  EXPECT_EQ(sum, 700);
 }
 
 TEST(ResultTest, HoldsWhatCannotBeCopied) {

@@ -19,9 +19,7 @@ Result<bool> Seal(Manifest& next) {
 
 class ChangeTest : public ::testing::Test {
  protected:
-  ManifestLog OpenLog(ObjectStore& store) {
-    return {env_.Over(store), stream_.keys(), stream_.stream_json_hash()};
-  }
+  ManifestLog OpenLog(ObjectStore& store) { return {env_.Over(store), stream_.keys(), stream_.stream_json_hash()}; }
 
   MemoryStore memory_;
   StreamBuilder stream_{memory_};  // At version 1.

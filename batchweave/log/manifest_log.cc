@@ -35,8 +35,9 @@ Result<LoggedManifest> ManifestLog::ReadNewest() {
     if (FailedWith(read, ErrorCode::kNotFound) || (read.ok() && read->manifest.deleted)) return Deleted();
     return read;
   }
-  return Error{ErrorCode::kUnavailable, fmt::format("the newest manifest was retired {} times while being read: name={}",
-                                                    kFindAttemptsMax, keys_.name)};
+  return Error{
+      ErrorCode::kUnavailable,
+      fmt::format("the newest manifest was retired {} times while being read: name={}", kFindAttemptsMax, keys_.name)};
 }
 
 Error ManifestLog::Deleted() const {
@@ -89,8 +90,8 @@ Result<Version> ManifestLog::FindNewestByList() {
   const std::optional<ParsedKey> parsed = ParseKey(keys_, page.objects.front().key);
   if (parsed && parsed->kind == ParsedKey::Kind::kManifest) return parsed->version;
   if (parsed && parsed->kind == ParsedKey::Kind::kPlaceholder) return Version{0};
-  return Error{ErrorCode::kCorrupt, fmt::format("a foreign object lies among the manifests: key={}",
-                                                page.objects.front().key)};
+  return Error{ErrorCode::kCorrupt,
+               fmt::format("a foreign object lies among the manifests: key={}", page.objects.front().key)};
 }
 
 // Slots 1..newest are all occupied for ever (I1), so the newest is found by galloping up from a known one and bisecting.

@@ -18,9 +18,7 @@ using ::testing::HasSubstr;
 class ManifestLogTest : public ::testing::TestWithParam<bool> {
  protected:
   ManifestLog OpenLog() { return OpenLog(metered_); }
-  ManifestLog OpenLog(ObjectStore& store) {
-    return {env_.Over(store), stream_.keys(), stream_.stream_json_hash()};
-  }
+  ManifestLog OpenLog(ObjectStore& store) { return {env_.Over(store), stream_.keys(), stream_.stream_json_hash()}; }
   void CommitUntil(uint64_t version) {
     while (stream_.newest().version.value < version) stream_.Append({});
   }
@@ -125,7 +123,8 @@ TEST_P(ManifestLogTest, TruncatedManifestIsCorruptAndSaysWhich) {
   CommitUntil(1);
   const Bytes whole = *memory_.Read(stream_.keys().Manifest({1}));
   for (const size_t size : {size_t{0}, size_t{10}, whole.size() / 2, whole.size() - 1}) {
-    ASSERT_THAT(PutBytes(memory_, stream_.keys().Manifest({1}), ByteView(whole).first(size), PutMode::kOverwrite), IsOk());
+    ASSERT_THAT(PutBytes(memory_, stream_.keys().Manifest({1}), ByteView(whole).first(size), PutMode::kOverwrite),
+                IsOk());
     EXPECT_THAT(OpenLog().ReadNewest(), IsError(ErrorCode::kCorrupt)) << size;
   }
 }

@@ -12,9 +12,8 @@ namespace {
 
 // About half a minute on an unreachable store; the caller's deadline is usually nearer. The first delay is short: a
 // committer that holds the outcome of a slot up holds up everything that it has to commit.
-constexpr RetryPolicy kSlotTries{.first_delay = std::chrono::milliseconds(20),
-                                 .delay_max = std::chrono::seconds(8),
-                                 .attempts_max = 14};
+constexpr RetryPolicy kSlotTries{
+    .first_delay = std::chrono::milliseconds(20), .delay_max = std::chrono::seconds(8), .attempts_max = 14};
 
 bool KnowsNothingWasWritten(ErrorCode code) {
   return code == ErrorCode::kDenied || code == ErrorCode::kInvalidArgument;

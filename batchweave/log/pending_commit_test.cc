@@ -20,9 +20,7 @@ class PendingCommitTest : public ::testing::Test {
   PendingCommitTest() {
     while (stream_.newest().version < Version{3}) stream_.Append({});
   }
-  ManifestLog OpenLog(ObjectStore& store) {
-    return {env_.Over(store), stream_.keys(), stream_.stream_json_hash()};
-  }
+  ManifestLog OpenLog(ObjectStore& store) { return {env_.Over(store), stream_.keys(), stream_.stream_json_hash()}; }
   PendingCommit SealOn(ManifestLog& log) {
     const LoggedManifest base{.manifest = stream_.newest(), .hash = stream_.newest_hash()};
     Manifest next = *BeginNext(base);
@@ -69,7 +67,9 @@ TEST_F(PendingCommitTest, ExistsMayBeItsOwnFirstTry) {
 
 // Covers A2.
 TEST_F(PendingCommitTest, PutThatLandsLateIsFoundWheneverItLands) {
-  FaultyStore store(memory_, {.fail_call = 1, .when = FaultWhen::kLater, .code = ErrorCode::kUnknownOutcome,
+  FaultyStore store(memory_, {.fail_call = 1,
+                              .when = FaultWhen::kLater,
+                              .code = ErrorCode::kUnknownOutcome,
                               .filter = {.calls = kCallCreate}});
   ManifestLog log = OpenLog(store);
   PendingCommit commit = SealOn(log);
@@ -119,7 +119,9 @@ TEST_F(PendingCommitTest, RefusalIsNeverTakenForAConflict) {
 TEST_F(PendingCommitTest, RefusalAfterAnUndecidedTryDecidesNothing) {
   // The first try landed without an answer; the second is denied, as when credentials expire in between.
   FaultyStore inner(memory_, {.fail_call = 2, .code = ErrorCode::kDenied, .filter = {.calls = kCallCreate}});
-  FaultyStore store(inner, {.fail_call = 1, .when = FaultWhen::kLater, .code = ErrorCode::kUnknownOutcome,
+  FaultyStore store(inner, {.fail_call = 1,
+                            .when = FaultWhen::kLater,
+                            .code = ErrorCode::kUnknownOutcome,
                             .filter = {.calls = kCallCreate}});
   ManifestLog log = OpenLog(store);
   PendingCommit commit = SealOn(log);
@@ -144,10 +146,8 @@ TEST_F(PendingCommitTest, SleeperLearnsItsFateFromATombstone) {
   PendingCommit ours = SealOn(log);
   ASSERT_THAT(ours.Resolve(Soon()), IsOkAndHolds(Outcome::kCommitted));
   const Manifest& won = ours.committed().manifest;
-  const Bytes tombstone = EncodeTombstone({.version = {4},
-                                           .commit_id = won.commit_id,
-                                           .hash = ours.committed().hash,
-                                           .previous_hash = won.previous_hash});
+  const Bytes tombstone = EncodeTombstone(
+      {.version = {4}, .commit_id = won.commit_id, .hash = ours.committed().hash, .previous_hash = won.previous_hash});
   ASSERT_THAT(PutBytes(memory_, Slot(), tombstone, PutMode::kOverwrite), IsOk());
   EXPECT_THAT(asleep.Resolve(Soon()), IsOkAndHolds(Outcome::kLost));
   // A committer whose answer was lost for so long finds its own id there.
@@ -156,8 +156,9 @@ TEST_F(PendingCommitTest, SleeperLearnsItsFateFromATombstone) {
 
 // Covers M10.
 TEST_F(PendingCommitTest, UndecidedCommitStaysUndecidedUntilTheSlotTells) {
-  FaultyStore store(memory_, {.fail_call = 1, .calls = Fault::kAllCalls, .when = FaultWhen::kBefore,
-                              .code = ErrorCode::kUnknownOutcome});
+  FaultyStore store(
+      memory_,
+      {.fail_call = 1, .calls = Fault::kAllCalls, .when = FaultWhen::kBefore, .code = ErrorCode::kUnknownOutcome});
   ManifestLog log = OpenLog(store);
   PendingCommit commit = SealOn(log);
   EXPECT_THAT(commit.Resolve(Soon()), IsError(ErrorCode::kUnknownOutcome));

@@ -29,8 +29,8 @@ Result<const ArchivedRows*> RowTable::Read(ManifestLog& log, const ArchiveRef& r
   if (ref_ == ref) return &rows_;
   Result<ArchivedRows> read = ReadArchivedRows(log, ref);
   if (FailedWith(read, ErrorCode::kNotFound)) {
-    return Error{ErrorCode::kUnavailable, fmt::format("the table of producers was replaced meanwhile: {}",
-                                                      read.error().message)};
+    return Error{ErrorCode::kUnavailable,
+                 fmt::format("the table of producers was replaced meanwhile: {}", read.error().message)};
   }
   rows_ = BW_TRY(std::move(read));
   ref_ = ref;
@@ -57,8 +57,9 @@ Result<std::optional<Bytes>> CommittedCursor(ManifestLog& log, const Manifest& m
   };
   BW_TRY(ForEachEntry(log, manifest, {.first = *row.step, .end = *row.step + 1}, visit));
   if (cursor) return cursor;
-  return Error{ErrorCode::kCorrupt, fmt::format("a producer's last step does not hold its batch: producer={} seq={} step={}",
-                                                row.producer, row.seq, row.step->value)};
+  return Error{ErrorCode::kCorrupt,
+               fmt::format("a producer's last step does not hold its batch: producer={} seq={} step={}", row.producer,
+                           row.seq, row.step->value)};
 }
 
 }  // namespace batchweave

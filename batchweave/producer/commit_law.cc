@@ -30,8 +30,8 @@ void FairLaw::OnVersionSeen(TimePoint now, size_t others, bool moved) {
 
 void FairLaw::OnAttempt(TimePoint began, TimePoint ended, bool won, double unit) {
   const Duration took = ended - began;
-  attempt_time_ = attempt_time_ == Duration{0} ? took
-                                               : Scale(attempt_time_, 1 - kAverageWeight) + Scale(took, kAverageWeight);
+  attempt_time_ =
+      attempt_time_ == Duration{0} ? took : Scale(attempt_time_, 1 - kAverageWeight) + Scale(took, kAverageWeight);
   const Duration spread = won ? Interval() : std::max(attempt_time_ * 2, Interval() / 4);
   next_try_ = After(ended, Scale(spread, 0.5 + unit));
   seen_at_ = ended;
@@ -47,8 +47,6 @@ FairLaw::Decision FairLaw::Decide(TimePoint now) const {
   return {.action = Action::kTry, .at = next_try_};
 }
 
-Duration FairLaw::Interval() const {
-  return Scale(attempt_time_, static_cast<double>(contenders_) / options_.load);
-}
+Duration FairLaw::Interval() const { return Scale(attempt_time_, static_cast<double>(contenders_) / options_.load); }
 
 }  // namespace batchweave

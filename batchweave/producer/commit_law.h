@@ -41,12 +41,12 @@ class FairLaw {
   Duration Interval() const;
 
   const CommitLawOptions options_;
-  size_t contenders_ = 1;         // N: the others and this one.
-  Duration attempt_time_{0};      // T: moving average of the own measured attempts.
+  size_t contenders_ = 1;     // N: the others and this one.
+  Duration attempt_time_{0};  // T: moving average of the own measured attempts.
   TimePoint next_try_{};
-  TimePoint seen_at_{};           // When the newest version was last looked at.
-  Duration look_after_{0};        // How long after seen_at_ the next look is.
-  bool quiet_ = true;             // The last look found the log where it was.
+  TimePoint seen_at_{};     // When the newest version was last looked at.
+  Duration look_after_{0};  // How long after seen_at_ the next look is.
+  bool quiet_ = true;       // The last look found the log where it was.
 };
 
 }  // namespace batchweave

@@ -15,7 +15,7 @@ struct CommitRun {
   std::string producer;
   Incarnation incarnation;
   std::vector<Entry> entries{};  // Contiguous by seq, in order.
-  bool finish = false;         // After these nothing follows: mark the producer finished in the same version.
+  bool finish = false;           // After these nothing follows: mark the producer finished in the same version.
 };
 
 enum class Verdict {

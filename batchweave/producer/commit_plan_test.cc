@@ -31,8 +31,7 @@ CommitRun Batches(std::string producer, uint64_t incarnation, uint64_t first_seq
 Manifest Base() {
   Manifest base{.version = {9}, .next_step = {1}};
   base.tail = {Batch("b", 2, 5)};
-  base.rows = {{.producer = "a", .incarnation = {1}},
-               {.producer = "b", .incarnation = {2}, .seq = 5, .step = Step{0}}};
+  base.rows = {{.producer = "a", .incarnation = {1}}, {.producer = "b", .incarnation = {2}, .seq = 5, .step = Step{0}}};
   return base;
 }
 

@@ -11,8 +11,9 @@
 namespace batchweave {
 namespace {
 
-// One call tries a slot no longer than this before it reports that it is undecided; the next call goes on.
-constexpr Duration kResolveTime = std::chrono::seconds(30);
+// One call tries a slot no longer than this before it reports that it is undecided, and the next call goes on: so long may
+// the end of a process have to wait for it.
+constexpr Duration kResolveTime = std::chrono::seconds(5);
 
 // Entries from the newest that tell who else commits: more than the committers that one log can carry alone.
 constexpr size_t kRecentEntries = 256;
@@ -50,10 +51,7 @@ Result<void> Committer::Attempt() {
   law_.OnAttempt(attempt_began_, env_.clock.Now(), won, NextUnit(env_.random));
   if (!outcome.ok()) return outcome.error();
   pipeline_.CountCommit(won);
-  if (!won) {
-    base_.reset();  // Only the newest counts, not what was missed one by one.
-    return {};
-  }
+  if (!won) return {};  // The next attempt begins from the newest version.
   base_ = decided.committed();
   pipeline_.Acknowledge(attempted_, verdicts_);
   return {};

@@ -34,7 +34,7 @@ class Committer {
   ManifestLog& log_;
   Pipeline& pipeline_;
   FairLaw law_;
-  std::optional<LoggedManifest> base_;    // The newest version seen.
+  std::optional<LoggedManifest> base_;  // The newest version seen.
   RowTable row_table_;
   // The attempt under way. After an unknown outcome it alone is tried, until it is decided.
   std::optional<PendingCommit> attempt_;

@@ -41,8 +41,8 @@ Result<void> GlobalBatch::SetReference(Coordinate at, ByteView bytes, std::share
 
 Result<GlobalBatch::Content*> GlobalBatch::Claim(Coordinate at) {
   if (at.dp >= grid_.dp || at.cp >= grid_.cp || contents_.empty()) {
-    return Error{ErrorCode::kInvalidArgument, fmt::format("a slice outside the grid: dp={} cp={} grid={}x{}", at.dp, at.cp,
-                                                          grid_.dp, grid_.cp)};
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("a slice outside the grid: dp={} cp={} grid={}x{}", at.dp, at.cp, grid_.dp, grid_.cp)};
   }
   Content& content = contents_[uint64_t{at.cp} * grid_.dp + at.dp];
   if (content.set) {

@@ -15,7 +15,7 @@ namespace batchweave {
 
 struct BatchOptions {
   std::string content_type = "application/octet-stream";  // A MIME type, at most kContentTypeBytesMax.
-  uint64_t schema_hash = 0;                                // Of the codec's schema; 0: none.
+  uint64_t schema_hash = 0;                               // Of the codec's schema; 0: none.
 };
 
 class GlobalBatch {
@@ -24,7 +24,7 @@ class GlobalBatch {
 
   // Each slice is set exactly once, in any order, by one of three ways to hand over its bytes (0 bytes are a slice).
   // Errors: kInvalidArgument (outside the grid, or set before).
-  Result<void> Set(Coordinate at, Bytes bytes);      // Moved in.
+  Result<void> Set(Coordinate at, Bytes bytes);         // Moved in.
   Result<void> SetCopy(Coordinate at, ByteView bytes);  // Copied, and hashed while still in cache.
   // Referenced: `owner` keeps the bytes alive and unchanged until it is destroyed.
   // Shared: the batch is one of several holders of a buffer that may serve other slices too.
@@ -37,7 +37,7 @@ class GlobalBatch {
   // One slice, as set.
   struct Content {
     ByteView bytes{};
-    uint64_t hash = 0;                  // Hash64 of the bytes, where `hashed`.
+    uint64_t hash = 0;  // Hash64 of the bytes, where `hashed`.
     bool hashed = false;
     bool set = false;
     std::shared_ptr<const void> owner{};  // Shared: see SetReference.

@@ -26,12 +26,13 @@ Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer
   RowTable table;
   const auto open = [&](Manifest& next) -> Result<bool> {
     if (next.sealed) {
-      return Error{ErrorCode::kSealed, fmt::format("the stream has ended: name={} steps={}", log.keys().name,
-                                                   next.next_step.value)};
+      return Error{ErrorCode::kSealed,
+                   fmt::format("the stream has ended: name={} steps={}", log.keys().name, next.next_step.value)};
     }
     BW_TRY(BringRows(log, table, {&name, 1}, next));
     ProducerRow& row = FindOrAddRow(next, producer);
-    if (row.state != ProducerRow::State::kOpen && !reopen) return Finished(row, BW_TRY(CommittedCursor(log, next, row)));
+    if (row.state != ProducerRow::State::kOpen && !reopen)
+      return Finished(row, BW_TRY(CommittedCursor(log, next, row)));
     row.incarnation = {next.version.value};
     row.opening_nonce = nonce;
     row.state = ProducerRow::State::kOpen;
@@ -42,9 +43,8 @@ Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer
   BW_TRY(BringRows(log, table, {&name, 1}, opened));
   const ProducerRow* row = FindRow(opened, producer);
   BW_CHECK(row != nullptr && row->opening_nonce == nonce);
-  return OpenedProducer{.incarnation = row->incarnation,
-                        .seq = row->seq,
-                        .cursor = BW_TRY(CommittedCursor(log, opened, *row))};
+  return OpenedProducer{
+      .incarnation = row->incarnation, .seq = row->seq, .cursor = BW_TRY(CommittedCursor(log, opened, *row))};
 }
 
 }  // namespace batchweave

@@ -11,7 +11,7 @@ namespace batchweave {
 
 struct OpenedProducer {
   Incarnation incarnation{};
-  uint64_t seq = 0;             // Of the last committed batch; 0: none.
+  uint64_t seq = 0;               // Of the last committed batch; 0: none.
   std::optional<Bytes> cursor{};  // After the last committed batch; none: nothing was ever committed.
 };
 

@@ -27,7 +27,8 @@ Bytes Trailers(const TgbIdentity& identity, const GlobalBatch& batch) {
   Bytes trailers(batch.contents().size() * kTrailerBytes);
   for (size_t i = 0; i < batch.contents().size(); ++i) {
     const GlobalBatch::Content& content = batch.contents()[i];
-    const Coordinate at{.dp = static_cast<uint32_t>(i % batch.grid().dp), .cp = static_cast<uint32_t>(i / batch.grid().dp)};
+    const Coordinate at{.dp = static_cast<uint32_t>(i % batch.grid().dp),
+                        .cp = static_cast<uint32_t>(i / batch.grid().dp)};
     const uint64_t hash = content.hashed ? content.hash : Hash64(content.bytes);
     StoreTrailer(SliceTrailer(identity, at, content.bytes.size(), hash),
                  std::span(trailers).subspan(i * kTrailerBytes).first<kTrailerBytes>());

@@ -13,9 +13,9 @@ namespace batchweave {
 
 // One packing has one nonce, and so one key, for ever: a put that is repeated repeats these bytes. Move-only.
 struct PackedBatch {
-  Entry entry;  // committed_at_ns is the committer's to fill in.
-  Bytes scaffold;                 // Trailers, padding and footer; `pieces` points into it.
-  std::vector<ByteView> pieces;   // The object, in order: slices (still the batch's own memory) and scaffold.
+  Entry entry;                   // committed_at_ns is the committer's to fill in.
+  Bytes scaffold;                // Trailers, padding and footer; `pieces` points into it.
+  std::vector<ByteView> pieces;  // The object, in order: slices (still the batch's own memory) and scaffold.
 
   PackedBatch() = default;
   PackedBatch(PackedBatch&&) = default;

@@ -17,6 +17,9 @@ constexpr Duration kRetryDelayMax = std::chrono::seconds(5);
 // Batches of one producer in the queue, whatever their size: bounds the memory of tiny ones.
 constexpr size_t kPendingBatchesMax = 4096;
 
+// Unavailability passes, and what is undecided is tried until it is decided: kStalled tells of them, should they last.
+bool NeedsAPerson(ErrorCode code) { return code != ErrorCode::kUnavailable && code != ErrorCode::kUnknownOutcome; }
+
 }  // namespace
 
 ProducerState::ProducerState(std::string name_in, OpenedProducer opened_in, ProducerOptions options_in)
@@ -140,10 +143,12 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
     job.batch->packed->pieces = {};  // They pointed into what is freed now; the entry is all that is needed still.
     job.batch->packed->scaffold = {};
     producer.retry_delay = {};
+    last_error_.reset();
     Progress(producer);
   } else {
     job.batch->state = PendingBatch::State::kQueued;
-    producer.failure = WithContext(result.error(), fmt::format("upload of batch {} of {}", job.batch->seq, producer.name));
+    last_error_ = WithContext(result.error(), fmt::format("upload of batch {} of {}", job.batch->seq, producer.name));
+    if (NeedsAPerson(result.error().code)) producer.failure = last_error_;
     producer.retry_delay = std::clamp(producer.retry_delay * 2, kRetryDelayFirst, kRetryDelayMax);
     producer.retry_at = After(env_.clock.Now(), producer.retry_delay);
     producer.stats.retries += 1;
@@ -184,7 +189,7 @@ CollectedRuns Pipeline::CollectRuns() const {
 void Pipeline::Acknowledge(const CollectedRuns& collected, std::span<const Verdict> verdicts) {
   BW_CHECK(collected.runs.size() == verdicts.size());
   const Lock lock(mutex_);
-  commit_error_.reset();
+  last_error_.reset();
   for (size_t i = 0; i < verdicts.size(); ++i) {
     ProducerState& producer = *collected.producers[i];
     const CommitRun& run = collected.runs[i];
@@ -215,11 +220,10 @@ void Pipeline::Acknowledge(const CollectedRuns& collected, std::span<const Verdi
 
 void Pipeline::ReportFailure(const Error& error) {
   const Lock lock(mutex_);
-  commit_error_ = error;
-  // Unavailability passes: it is told by kStalled, should it last.
-  if (error.code == ErrorCode::kUnavailable) return;
+  last_error_ = WithContext(error, "commit");
+  if (!NeedsAPerson(error.code)) return;
   for (const ProducerRef& producer : producers_) {
-    if (IsCommittable(*producer)) producer->failure = WithContext(error, "commit");
+    if (IsCommittable(*producer)) producer->failure = last_error_;
   }
   env_.clock.NotifyAll(changed_);
 }
@@ -268,9 +272,10 @@ Result<void> Pipeline::CheckPublish(const ProducerState& producer, const GlobalB
                               batch.size_bytes(), env_.store.traits().put_bytes_max));
   }
   if (options.cursor_before && producer.published_cursor && *options.cursor_before != *producer.published_cursor) {
-    return refuse(fmt::format("the source does not go on where it stood: producer={} cursor_before={} "
-                              "cursor_after_the_last_batch={} (both in hexadecimal)",
-                              producer.name, ToHex(*options.cursor_before), ToHex(*producer.published_cursor)));
+    return refuse(
+        fmt::format("the source does not go on where it stood: producer={} cursor_before={} "
+                    "cursor_after_the_last_batch={} (both in hexadecimal)",
+                    producer.name, ToHex(*options.cursor_before), ToHex(*producer.published_cursor)));
   }
   return {};
 }
@@ -299,11 +304,12 @@ Error Pipeline::Stalled(const ProducerState& producer) const {
   const auto uploaded = std::ranges::count(producer.pending, PendingBatch::State::kUploaded,
                                            [](const auto& batch) { return batch->state; });
   const auto quiet = std::chrono::duration_cast<std::chrono::seconds>(env_.clock.Now() - producer.progress_at);
-  return {ErrorCode::kStalled,
-          fmt::format("waiting for batch {} of {} to be committed; {} pending, {} of them uploaded; no progress for {} s; "
-                      "last error of the commit: {}",
-                      producer.committed_seq + 1, producer.name, producer.pending.size(), uploaded, quiet.count(),
-                      commit_error_ ? ToString(*commit_error_) : "none")};
+  return {
+      ErrorCode::kStalled,
+      fmt::format("waiting for batch {} of {} to be committed; {} pending, {} of them uploaded; no progress for {} s; "
+                  "last error: {}",
+                  producer.committed_seq + 1, producer.name, producer.pending.size(), uploaded, quiet.count(),
+                  last_error_ ? ToString(*last_error_) : "none")};
 }
 
 void Pipeline::End(ProducerState& producer, Error error) {

@@ -54,7 +54,7 @@ struct ProducerState {
   std::optional<Error> failure;  // Of the newest try, until the next call has been told.
   TimePoint retry_at{};          // Uploads are tried again then.
   Duration retry_delay{};
-  TimePoint progress_at{};       // When something was last uploaded or committed, or the queue was empty.
+  TimePoint progress_at{};  // When something was last uploaded or committed, or the queue was empty.
   ProducerStats stats;
 };
 
@@ -106,7 +106,8 @@ class Pipeline {
   using Lock = std::unique_lock<std::mutex>;
   bool IsCommittable(const ProducerState& producer) const;
   Result<void> CheckOpen(ProducerState& producer);
-  Result<void> CheckPublish(const ProducerState& producer, const GlobalBatch& batch, const PublishOptions& options) const;
+  Result<void> CheckPublish(const ProducerState& producer, const GlobalBatch& batch,
+                            const PublishOptions& options) const;
   Result<void> AwaitRoom(Lock& lock, ProducerState& producer, uint64_t size_bytes);
   template <typename Done>
   Result<void> Await(Lock& lock, ProducerState& producer, TimePoint deadline, Done done);
@@ -119,8 +120,8 @@ class Pipeline {
   Condition changed_;
   bool stopped_ = false;
   std::vector<ProducerRef> producers_;
-  size_t turn_ = 0;  // Whose upload is taken next: fair among producers.
-  std::optional<Error> commit_error_;  // Of the newest attempt to commit, where it failed.
+  size_t turn_ = 0;                  // Whose upload is taken next: fair among producers.
+  std::optional<Error> last_error_;  // Of the newest upload or commit, where it failed.
   uint64_t commits_ = 0;
   uint64_t commits_lost_ = 0;
 };

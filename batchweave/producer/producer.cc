@@ -29,9 +29,7 @@ Result<uint64_t> Producer::Publish(GlobalBatch&& batch, PublishOptions options) 
   return impl_->pipeline_.Enqueue(*impl_->state_, std::move(batch), std::move(options));
 }
 
-Result<void> Producer::Flush(TimePoint deadline) {
-  return impl_->pipeline_.AwaitCommitted(*impl_->state_, deadline);
-}
+Result<void> Producer::Flush(TimePoint deadline) { return impl_->pipeline_.AwaitCommitted(*impl_->state_, deadline); }
 
 Result<void> Producer::Finish(TimePoint deadline) {
   impl_->uploader_.Start(impl_->state_->options.upload_threads);

@@ -1,8 +1,8 @@
 // A source of global batches with a name. Opening it fences every earlier holder of the name and tells where the source
 // is to go on; from there each published batch appears exactly once, in order, with its cursor.
 //
-// Publish() and Flush() may be called from several threads; batches are ordered as Publish() is entered. Threads start
-// at the first Publish(), never before, so that a process may fork after opening.
+// Publish() and Flush() may be called from several threads; batches are ordered as Publish() takes them, which seq tells.
+// Threads start at the first Publish(), never before, so that a process may fork after opening.
 #pragma once
 
 #include <chrono>
@@ -28,22 +28,22 @@ struct ProducerOptions {
 };
 
 struct PublishOptions {
-  Bytes cursor{};                      // Where the source stands after this batch; opaque, at most kCursorBytesMax.
+  Bytes cursor{};  // Where the source stands after this batch; opaque, at most kCursorBytesMax.
   // Where it stood before: then it must equal the cursor after the batch before (fault C2).
   std::optional<Bytes> cursor_before{};
   uint64_t samples = 0;
-  Bytes metadata{};                    // The user's own, at most kMetadataBytesMax.
+  Bytes metadata{};  // The user's own, at most kMetadataBytesMax.
 };
 
 struct ProducerStats {
-  uint64_t published = 0;             // Accepted by Publish().
+  uint64_t published = 0;  // Accepted by Publish().
   uint64_t committed = 0;
   uint64_t published_bytes = 0;
-  uint64_t pending_bytes = 0;         // Now.
-  uint64_t commits = 0;               // Versions that this process's committer won, for all its producers.
-  uint64_t commits_lost = 0;          // Its attempts that another committer won.
-  uint64_t retries = 0;               // Uploads begun again.
-  Duration waited_for_room{};         // Publish() waited for memory: upload or commit is behind.
+  uint64_t pending_bytes = 0;  // Now.
+  uint64_t commits = 0;        // Versions that this process's committer won, for all its producers.
+  uint64_t commits_lost = 0;   // Its attempts that another committer won.
+  uint64_t retries = 0;        // Uploads begun again.
+  Duration waited_for_room{};  // Publish() waited for memory: upload or commit is behind.
 };
 
 class Producer {
@@ -63,8 +63,8 @@ class Producer {
   // with the caller.
   // Errors: kInvalidArgument (the batch or a limit; cursors that do not join: both are named), kFenced (a newer holder
   // has the name: stop), kSealed, kClosed, kStalled (no progress; the message says what is awaited), or what stopped
-  // the upload or the commit of an earlier batch (kDenied, kUnknownOutcome, kCorrupt, kIncompatible): that one stays
-  // queued and is tried again, so mend the cause and call again.
+  // the upload or the commit of an earlier batch (kDenied, kCorrupt, kIncompatible): that one stays queued and is tried
+  // again, so mend the cause and call again.
   Result<uint64_t> Publish(GlobalBatch&& batch, PublishOptions options);
 
   // Waits until everything published is committed. Errors: as Publish.

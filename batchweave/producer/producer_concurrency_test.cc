@@ -17,7 +17,8 @@ namespace {
 
 GlobalBatch Slices(uint64_t number, size_t size_bytes = 100) {
   GlobalBatch batch({.dp = 2, .cp = 1});
-  for (const uint32_t dp : {0u, 1u}) EXPECT_THAT(batch.SetCopy({.dp = dp}, TestSlice(number, {dp, 0}, size_bytes)), IsOk());
+  for (const uint32_t dp : {0u, 1u})
+    EXPECT_THAT(batch.SetCopy({.dp = dp}, TestSlice(number, {dp, 0}, size_bytes)), IsOk());
   return batch;
 }
 
@@ -133,7 +134,9 @@ TEST_F(ProducerConcurrencyTest, BatchLargerThanTheBudgetPassesAlone) {
 
 // Covers E5.
 TEST_F(ProducerConcurrencyTest, StoreThatIsDownForAWhileOnlyDelays) {
-  FaultyStore store(memory_, {.fail_call = 10, .calls = 12, .code = ErrorCode::kUnavailable});
+  FaultyStore store(memory_, {.fail_call = 4,
+                              .calls = 12,
+                              .filter = {.calls = kCallCreate, .key = KeyContains(stream_.keys().StreamPrefix())}});
   ManifestLog log = LogOver(store);
   ProducerHost host(Over(store), log);
   Producer producer = *host.Open("a", {});

@@ -27,7 +27,9 @@ GlobalBatch OneSlice(std::string_view text) {
 class Process {
  public:
   Process(TestEnv& env, ObjectStore& store, const StreamBuilder& stream)
-      : env_(env.Over(store)), log_(env_, stream.keys(), stream.stream_json_hash()), pipeline_(env_),
+      : env_(env.Over(store)),
+        log_(env_, stream.keys(), stream.stream_json_hash()),
+        pipeline_(env_),
         committer_(env_, log_, pipeline_) {}
 
   Result<ProducerRef> Open(std::string name, bool reopen = false) {
@@ -109,7 +111,8 @@ TEST_F(ProducerCoreTest, OlderHolderOfANameIsFencedAndItsBatchesNeverAppear) {
   old_process.Upload(zombie);
   const ProducerRef successor = *new_process.Open("a");
   old_process.Commit();
-  EXPECT_THAT(old_process.pipeline().AwaitCommitted(*zombie, kForever), IsError(ErrorCode::kFenced, HasSubstr("producer=a")));
+  EXPECT_THAT(old_process.pipeline().AwaitCommitted(*zombie, kForever),
+              IsError(ErrorCode::kFenced, HasSubstr("producer=a")));
   EXPECT_THAT(old_process.Publish(zombie, 2), IsError(ErrorCode::kFenced));
   ASSERT_THAT(new_process.Publish(successor, 7), IsOkAndHolds(1u));
   new_process.Upload(successor);
@@ -137,11 +140,13 @@ TEST_F(ProducerCoreTest, SourceThatRewoundIsRefusedAndBothCursorsAreNamed) {
   Process process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
-  const Result<uint64_t> rewound = process.pipeline().Enqueue(
-      *producer, OneSlice("x"), {.cursor = ToBytes("2"), .cursor_before = ToBytes("0")});
-  EXPECT_THAT(rewound, IsError(ErrorCode::kInvalidArgument, HasSubstr("cursor_before=30 cursor_after_the_last_batch=31")));
-  EXPECT_THAT(process.pipeline().Enqueue(*producer, OneSlice("x"), {.cursor = ToBytes("2"), .cursor_before = ToBytes("1")}),
-              IsOkAndHolds(2u));
+  const Result<uint64_t> rewound =
+      process.pipeline().Enqueue(*producer, OneSlice("x"), {.cursor = ToBytes("2"), .cursor_before = ToBytes("0")});
+  EXPECT_THAT(rewound,
+              IsError(ErrorCode::kInvalidArgument, HasSubstr("cursor_before=30 cursor_after_the_last_batch=31")));
+  EXPECT_THAT(
+      process.pipeline().Enqueue(*producer, OneSlice("x"), {.cursor = ToBytes("2"), .cursor_before = ToBytes("1")}),
+      IsOkAndHolds(2u));
 }
 
 // Covers C2, C4.
@@ -208,25 +213,26 @@ TEST_F(ProducerCoreTest, SealEndsTheProducerAndSaysWhatWasDropped) {
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
   process.Upload(producer);
   ManifestLog log = Truth();
-  ASSERT_THAT(CommitChange(log, kForever,
-                           [](Manifest& next) -> Result<bool> { return next.sealed = true; }),
-              IsOk());
+  ASSERT_THAT(CommitChange(log, kForever, [](Manifest& next) -> Result<bool> { return next.sealed = true; }), IsOk());
   process.Commit();
-  EXPECT_THAT(process.pipeline().AwaitCommitted(*producer, kForever), IsError(ErrorCode::kSealed, HasSubstr("dropped=1")));
+  EXPECT_THAT(process.pipeline().AwaitCommitted(*producer, kForever),
+              IsError(ErrorCode::kSealed, HasSubstr("dropped=1")));
   EXPECT_THAT(process.Open("b"), IsError(ErrorCode::kSealed));
   EXPECT_TRUE(Cursors().empty());
 }
 
 // Covers A7, C4.
 TEST_F(ProducerCoreTest, DiskThatWasFullLosesNothingOnceThereIsRoom) {
-  FaultyStore store(memory_, {.fail_call = 1, .code = ErrorCode::kDenied,
-                              .filter = {.calls = kCallCreate, .key = KeyContains("/data/")}});
+  FaultyStore store(
+      memory_,
+      {.fail_call = 1, .code = ErrorCode::kDenied, .filter = {.calls = kCallCreate, .key = KeyContains("/data/")}});
   Process process(env_, store, stream_);
   const ProducerRef producer = *process.Open("a");
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
   const std::optional<UploadJob> job = process.pipeline().TakeUpload();
   process.pipeline().FinishUpload(*job, UploadOne(env_.Over(store), stream_.keys(), *job));
-  EXPECT_THAT(process.pipeline().AwaitCommitted(*producer, kForever), IsError(ErrorCode::kDenied, HasSubstr("upload of batch 1")));
+  EXPECT_THAT(process.pipeline().AwaitCommitted(*producer, kForever),
+              IsError(ErrorCode::kDenied, HasSubstr("upload of batch 1")));
   process.Upload(producer);
   process.Commit();
   EXPECT_THAT(process.pipeline().AwaitCommitted(*producer, kForever), IsOk());
@@ -235,7 +241,9 @@ TEST_F(ProducerCoreTest, DiskThatWasFullLosesNothingOnceThereIsRoom) {
 
 // Covers M10, A8.
 TEST_F(ProducerCoreTest, UndecidedCommitIsResolvedAndNotSentAgainAsNew) {
-  FaultyStore store(memory_, {.fail_call = 1, .calls = Fault::kAllCalls, .when = FaultWhen::kLater,
+  FaultyStore store(memory_, {.fail_call = 1,
+                              .calls = Fault::kAllCalls,
+                              .when = FaultWhen::kLater,
                               .code = ErrorCode::kUnknownOutcome,
                               .filter = {.calls = kCallCreate, .key = [this](std::string_view key) {
                                            return key == stream_.keys().Manifest({3});
@@ -245,7 +253,8 @@ TEST_F(ProducerCoreTest, UndecidedCommitIsResolvedAndNotSentAgainAsNew) {
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
   process.Upload(producer);
   process.Commit();
-  EXPECT_THAT(process.pipeline().AwaitCommitted(*producer, kForever), IsError(ErrorCode::kUnknownOutcome));
+  EXPECT_THAT(process.pipeline().AwaitCommitted(*producer, kForever),
+              IsError(ErrorCode::kStalled, HasSubstr("undecided")));
   ASSERT_THAT(process.Publish(producer, 2), IsOk());
   process.Upload(producer);
   store.ApplyDelayed();  // It was applied after all.
@@ -257,7 +266,8 @@ TEST_F(ProducerCoreTest, UndecidedCommitIsResolvedAndNotSentAgainAsNew) {
 
 // Covers M4, M11.
 TEST_F(ProducerCoreTest, EveryPackingHasAKeyOfItsOwnAndNobodyDeletes) {
-  FaultyStore watched(memory_, {.fail_call = 1, .calls = Fault::kAllCalls, .filter = {.calls = kCallDelete | kCallOverwrite}});
+  FaultyStore watched(memory_,
+                      {.fail_call = 1, .calls = Fault::kAllCalls, .filter = {.calls = kCallDelete | kCallOverwrite}});
   Process old_process(env_, watched, stream_);
   Process new_process(env_, watched, stream_);
   const ProducerRef zombie = *old_process.Open("a");
@@ -273,8 +283,9 @@ TEST_F(ProducerCoreTest, EveryPackingHasAKeyOfItsOwnAndNobodyDeletes) {
 }
 
 TEST_F(ProducerCoreTest, StallSaysWhatIsAwaitedAndWhy) {
-  FaultyStore store(memory_, {.fail_call = 1, .calls = Fault::kAllCalls,
-                              .filter = {.calls = kCallCreate, .key = KeyContains("/manifest/0")}});
+  FaultyStore store(
+      memory_,
+      {.fail_call = 1, .calls = Fault::kAllCalls, .filter = {.calls = kCallCreate, .key = KeyContains("/manifest/0")}});
   Process process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   ASSERT_THAT(process.Publish(producer, 1), IsOk());

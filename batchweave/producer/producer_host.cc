@@ -6,6 +6,7 @@
 
 #include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/producer_impl.h"
+#include "batchweave/store/store_probe.h"
 
 namespace batchweave {
 namespace {
@@ -19,11 +20,20 @@ ProducerHost::ProducerHost(Env env, ManifestLog& log)
     : env_(env), log_(log), pipeline_(env), uploader_(env, log, pipeline_) {}
 
 Result<Producer> ProducerHost::Open(std::string_view producer, ProducerOptions options) {
+  BW_TRY(ProbeOnce());
   OpenedProducer opened = BW_TRY(CommitOpening(log_, producer, options.reopen, After(env_.clock.Now(), kOpenTime)));
   // Shared: see ProducerRef.
   auto state = std::make_shared<ProducerState>(std::string(producer), std::move(opened), options);
   pipeline_.Add(state);
   return Producer(std::make_unique<Producer::Impl>(pipeline_, uploader_, std::move(state)));
+}
+
+// The rules that the protocol stands on are the store's to keep as this process reaches it, mount and proxies included.
+Result<void> ProducerHost::ProbeOnce() {
+  if (probed_) return {};
+  BW_TRY(ProbeStore(env_, ProbePrefix(log_.keys().name, env_.random.Next())));
+  probed_ = true;
+  return {};
 }
 
 }  // namespace batchweave

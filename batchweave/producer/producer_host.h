@@ -3,6 +3,7 @@
 // Safe for concurrent use. Must outlive its producers.
 #pragma once
 
+#include <atomic>
 #include <string_view>
 
 #include "batchweave/base/result.h"
@@ -22,8 +23,11 @@ class ProducerHost {
   Result<Producer> Open(std::string_view producer, ProducerOptions options);
 
  private:
+  Result<void> ProbeOnce();
+
   const Env env_;
   ManifestLog& log_;
+  std::atomic<bool> probed_{false};
   Pipeline pipeline_;
   Uploader uploader_;
 };

@@ -7,8 +7,9 @@
 namespace batchweave {
 namespace {
 
-// One call tries to write an object no longer than this; then the failure is told, and a later call tries again.
-constexpr Duration kUploadTime = std::chrono::seconds(60);
+// One call tries to write an object no longer than this, and a later call tries again: so long may the end of a process
+// have to wait for it.
+constexpr Duration kUploadTime = std::chrono::seconds(5);
 
 }  // namespace
 
