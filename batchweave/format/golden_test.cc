@@ -149,7 +149,8 @@ TgbFooter GoldenFooter() {
           .slice_bytes = {5, 0, 64, 56},
           .content_type = "text/plain",
           .schema_hash = 0x5c,
-          .provenance_bytes = 21};
+          .provenance_bytes = 21,
+          .provenance_hash = 0xf00d};
 }
 
 // A whole object: slice i is so many letters 'a' + i.

@@ -51,7 +51,7 @@ Bytes EncodeIndex(const TgbFooter& footer) {
   builder.Finish(wire::CreateTgbIndex(builder, &stream_id, producer_at, footer.identity.incarnation.value,
                                       footer.identity.seq, footer.grid.dp, footer.grid.cp, &range,
                                       uniform ? footer.slice_bytes.front() : kOneByOne, lengths_at, &digest,
-                                      content_type_at, footer.schema_hash, footer.provenance_bytes));
+                                      content_type_at, footer.schema_hash, footer.provenance_bytes, footer.provenance_hash));
   const ByteView index = std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()));
   return Bytes(index.begin(), index.end());
 }
@@ -81,6 +81,7 @@ Result<TgbFooter> ReadIndex(const wire::TgbIndex& table) {
   if (table.content_type() != nullptr) footer.content_type = table.content_type()->str();
   footer.schema_hash = table.schema_hash();
   footer.provenance_bytes = table.provenance_bytes();
+  footer.provenance_hash = table.provenance_hash();
   return footer;
 }
 
