@@ -38,7 +38,7 @@ constexpr Benchmark kBenchmarks[] = {
          "same bytes into fresh files on one thread. 1 is as fast as write(2).\n"
          "copy_ratio: bytes/s of copying slices and hashing them on the way, as GlobalBatch::SetCopy does, over those "
          "of\n"
-         "memcpy of the same slices into the same buffers.",
+         "memcpy of the same slices to the same places: half of --mib, which is to be more than the caches hold.",
      .default_folder = "/dev/shm",
      .run = RunPublish},
 };
