@@ -261,7 +261,8 @@ TgbFooter ArbitraryFooter(Random& random, size_t size) {
           .digest = entry.digest,
           .content_type = entry.content_type,
           .schema_hash = entry.schema_hash,
-          .provenance_bytes = part.provenance_bytes};
+          .provenance_bytes = part.provenance_bytes,
+          .provenance_hash = part.provenance_bytes == 0 ? 0 : random.Next()};
 }
 
 }  // namespace batchweave
