@@ -35,7 +35,7 @@ Manifest EmptyManifest(StreamId stream_id, Hash128 stream_json_hash) {
   return {.stream_id = stream_id, .previous_hash = stream_json_hash};
 }
 
-Step SmallestHeld(const Manifest& manifest, const Group& group) {
+Step SmallestHeld(const Manifest& manifest, const GroupRow& group) {
   Step smallest = group.start_held ? group.start : kNothingHeld;
   for (const Checkpoint& checkpoint : manifest.checkpoints) {
     if (checkpoint.group == group.name) smallest = std::min(smallest, checkpoint.position);

@@ -25,13 +25,13 @@ inline constexpr size_t kQuarantinesMax = 1000;
 inline constexpr size_t kReasonBytesMax = 255;  // Of a quarantine.
 
 // One training job's hold on the stream.
-struct Group {
+struct GroupRow {
   std::string name{};
   Session session{};
   Step start{};  // Held until the session's first checkpoint.
   bool start_held = true;
   Step smallest_held{};  // The smallest position that the group holds: start or a checkpoint.
-  friend bool operator==(const Group&, const Group&) = default;
+  friend bool operator==(const GroupRow&, const GroupRow&) = default;
 };
 
 struct Checkpoint {
@@ -92,7 +92,7 @@ struct Manifest {
   Step next_step{};             // One past the newest.
   bool sealed = false;          // The stream has ended: no entries and openings follow.
   bool deleted = false;         // Nothing follows.
-  std::vector<Group> groups{};  // Ordered by name.
+  std::vector<GroupRow> groups{};  // Ordered by name.
   std::vector<Entry> tail{};    // Oldest first; the steps [tail_first(), next_step).
   std::vector<ArchiveRef>
       archives{};  // Oldest first, contiguous; they end at tail_first() (steps below first_step may be cut).
@@ -109,7 +109,7 @@ struct Manifest {
 inline constexpr Step kNothingHeld{UINT64_MAX};
 
 // What `group.smallest_held` must be in `manifest`: the smallest of its start, while held, and its checkpoints' positions.
-Step SmallestHeld(const Manifest& manifest, const Group& group);
+Step SmallestHeld(const Manifest& manifest, const GroupRow& group);
 
 // What a live follower reads of a version: the head block alone.
 struct ManifestHead {

@@ -23,8 +23,8 @@ bool IsWithin(const Manifest& manifest, Step position) {
 
 Result<void> CheckGroups(const Manifest& manifest) {
   if (manifest.groups.size() > kGroupsMax) return Corrupt(manifest, "too many groups");
-  const Group* before = nullptr;
-  for (const Group& group : manifest.groups) {
+  const GroupRow* before = nullptr;
+  for (const GroupRow& group : manifest.groups) {
     if (!CheckName("group", group.name).ok()) return Corrupt(manifest, "group has no valid name");
     if (before != nullptr && before->name >= group.name) return Corrupt(manifest, "groups are out of order");
     if (group.session.value > manifest.version.value) return Corrupt(manifest, "session is newer than its version");
@@ -38,9 +38,9 @@ Result<void> CheckGroups(const Manifest& manifest) {
 // The groups' smallest held steps, counted anew from their checkpoints.
 Result<std::vector<Step>> CountHeld(const Manifest& manifest) {
   std::vector<Step> held;
-  for (const Group& group : manifest.groups) held.push_back(group.start_held ? group.start : kNothingHeld);
+  for (const GroupRow& group : manifest.groups) held.push_back(group.start_held ? group.start : kNothingHeld);
   for (const Checkpoint& checkpoint : manifest.checkpoints) {
-    const auto group = std::ranges::lower_bound(manifest.groups, checkpoint.group, {}, &Group::name);
+    const auto group = std::ranges::lower_bound(manifest.groups, checkpoint.group, {}, &GroupRow::name);
     if (group == manifest.groups.end() || group->name != checkpoint.group) {
       return Corrupt(manifest, "checkpoint of a group that is not there");
     }
@@ -71,7 +71,7 @@ Result<void> CheckCheckpoints(const Manifest& manifest) {
   }
   if (HasOneNameTwice(manifest.checkpoints)) return Corrupt(manifest, "checkpoint is there twice");
   const std::vector<Step> held = BW_TRY(CountHeld(manifest));
-  if (!std::ranges::equal(manifest.groups, held, {}, &Group::smallest_held)) {
+  if (!std::ranges::equal(manifest.groups, held, {}, &GroupRow::smallest_held)) {
     return Corrupt(manifest, "a group's hold is miscounted");
   }
   return {};

@@ -128,7 +128,7 @@ TEST(CheckManifestTest, RowsAgreeWithTheTail) {
 
 TEST(SmallestHeldTest, IsTheStartUntilACheckpointTakesItsPlace) {
   Manifest manifest = MakeFull();
-  Group group = manifest.groups[0];
+  GroupRow group = manifest.groups[0];
   EXPECT_EQ(SmallestHeld(manifest, group), Step{11});
   group.start_held = true;
   group.start = {10};

@@ -29,13 +29,13 @@ size_t EncodedBytes(const Entry& entry) {
   return size_bytes;
 }
 
-flatbuffers::Offset<wire::Group> WriteGroup(flatbuffers::FlatBufferBuilder& builder, const Group& group) {
+flatbuffers::Offset<wire::Group> WriteGroup(flatbuffers::FlatBufferBuilder& builder, const GroupRow& group) {
   return wire::CreateGroup(builder, builder.CreateString(group.name), group.session.value, group.start.value,
                            group.start_held, group.smallest_held.value);
 }
 
-Result<std::vector<Group>> ReadGroups(const wire::Head& table) {
-  std::vector<Group> groups;
+Result<std::vector<GroupRow>> ReadGroups(const wire::Head& table) {
+  std::vector<GroupRow> groups;
   if (table.groups() == nullptr) return groups;
   if (table.groups()->size() > kGroupsMax) return Error{ErrorCode::kCorrupt, "too many groups"};
   for (const wire::Group* group : *table.groups()) {
@@ -76,7 +76,7 @@ Bytes EncodeHeadBlock(const Manifest& manifest, const RestSummary& rest) {
     entries.push_back(WriteEntry(builder, manifest.tail[i]));
   }
   std::vector<flatbuffers::Offset<wire::Group>> groups;
-  for (const Group& group : manifest.groups) groups.push_back(WriteGroup(builder, group));
+  for (const GroupRow& group : manifest.groups) groups.push_back(WriteGroup(builder, group));
   const auto entries_at = entries.empty() ? 0 : builder.CreateVector(entries);
   const auto groups_at = groups.empty() ? 0 : builder.CreateVector(groups);
   const wire::Hash128 stream_id = ToWire(manifest.stream_id.bits);

@@ -39,7 +39,7 @@ Result<void> ApplyCheckpoint(Manifest& next, const CheckpointRequest& request) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("keep_last must be at least 1: group={} checkpoint={}", group_name, request.name)};
   }
-  Group& group = *BW_TRY(RequireGroup(next, request.holder));
+  GroupRow& group = *BW_TRY(RequireGroup(next, request.holder));
   BW_TRY(CheckPosition(next, "a checkpoint", request.position));
   std::erase_if(next.checkpoints, [&](const Checkpoint& checkpoint) {
     return checkpoint.group == group_name && checkpoint.name == request.name;
@@ -71,7 +71,7 @@ Result<LoggedManifest> RegisterCheckpoint(ManifestLog& log, const CheckpointRequ
 Result<LoggedManifest> ReleaseCheckpoint(ManifestLog& log, const GroupSession& holder, std::string_view name,
                                          TimePoint deadline) {
   return CommitChange(log, deadline, [&](Manifest& next) -> Result<bool> {
-    Group& group = *BW_TRY(RequireGroup(next, holder));
+    GroupRow& group = *BW_TRY(RequireGroup(next, holder));
     const auto is_in_group = [&](const Checkpoint& checkpoint) { return checkpoint.group == holder.group; };
     const auto found = std::ranges::find_if(next.checkpoints, [&](const Checkpoint& checkpoint) {
       return is_in_group(checkpoint) && checkpoint.name == name;

@@ -36,7 +36,7 @@ uint64_t DataBytes(const Manifest& manifest, Step first, Step end) {
 
 std::vector<Hold> ExplainHolds(const Manifest& manifest) {
   std::vector<Hold> holds;
-  for (const Group& group : manifest.groups) {
+  for (const GroupRow& group : manifest.groups) {
     if (group.start_held) holds.push_back({.group = group.name, .position = group.start});
   }
   for (const Checkpoint& checkpoint : manifest.checkpoints) {

@@ -14,19 +14,19 @@ Error NoSuchGroup(std::string_view name) {
   return {ErrorCode::kNotFound, fmt::format("no such group: create it first: group={}", name)};
 }
 
-Group* FindGroup(Manifest& manifest, std::string_view name) {
-  return const_cast<Group*>(FindGroup(std::as_const(manifest), name));
+GroupRow* FindGroup(Manifest& manifest, std::string_view name) {
+  return const_cast<GroupRow*>(FindGroup(std::as_const(manifest), name));
 }
 
 }  // namespace
 
-const Group* FindGroup(const Manifest& manifest, std::string_view name) {
-  const auto group = std::ranges::lower_bound(manifest.groups, name, {}, &Group::name);
+const GroupRow* FindGroup(const Manifest& manifest, std::string_view name) {
+  const auto group = std::ranges::lower_bound(manifest.groups, name, {}, &GroupRow::name);
   return group != manifest.groups.end() && group->name == name ? &*group : nullptr;
 }
 
-Result<Group*> RequireGroup(Manifest& manifest, const GroupSession& holder) {
-  Group* group = FindGroup(manifest, holder.group);
+Result<GroupRow*> RequireGroup(Manifest& manifest, const GroupSession& holder) {
+  GroupRow* group = FindGroup(manifest, holder.group);
   if (group == nullptr) return NoSuchGroup(holder.group);
   if (group->session == holder.session) return group;
   return Error{ErrorCode::kFenced,
@@ -58,15 +58,15 @@ Result<LoggedManifest> CreateGroup(ManifestLog& log, std::string_view name, Step
                                                    name, next.groups.size())};
     }
     BW_TRY(CheckPosition(next, "the start of a group", start));
-    const auto at = std::ranges::lower_bound(next.groups, name, {}, &Group::name);
-    next.groups.insert(at, Group{.name = std::string(name), .start = start, .smallest_held = start});
+    const auto at = std::ranges::lower_bound(next.groups, name, {}, &GroupRow::name);
+    next.groups.insert(at, GroupRow{.name = std::string(name), .start = start, .smallest_held = start});
     return true;
   });
 }
 
 Result<LoggedManifest> DropGroup(ManifestLog& log, const GroupSession& holder, TimePoint deadline) {
   return CommitChange(log, deadline, [&](Manifest& next) -> Result<bool> {
-    const Group* group = BW_TRY(RequireGroup(next, holder));
+    const GroupRow* group = BW_TRY(RequireGroup(next, holder));
     next.groups.erase(next.groups.begin() + (group - next.groups.data()));
     std::erase_if(next.checkpoints, [&](const Checkpoint& checkpoint) { return checkpoint.group == holder.group; });
     return true;
@@ -75,7 +75,7 @@ Result<LoggedManifest> DropGroup(ManifestLog& log, const GroupSession& holder, T
 
 Result<Session> OpenGroupSession(ManifestLog& log, std::string_view name, Step start, TimePoint deadline) {
   const auto open = [&](Manifest& next) -> Result<bool> {
-    Group* group = FindGroup(next, name);
+    GroupRow* group = FindGroup(next, name);
     if (group == nullptr) return NoSuchGroup(name);
     BW_TRY(CheckPosition(next, "the start of a session", start));
     group->session = {next.version.value};

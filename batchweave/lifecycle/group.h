@@ -40,10 +40,10 @@ Result<LoggedManifest> DropGroup(ManifestLog& log, const GroupSession& holder, T
 Result<Session> OpenGroupSession(ManifestLog& log, std::string_view name, Step start, TimePoint deadline);
 
 // The group of that name, or null.
-const Group* FindGroup(const Manifest& manifest, std::string_view name);
+const GroupRow* FindGroup(const Manifest& manifest, std::string_view name);
 
 // The group that `holder` acts for. Errors: kNotFound, kFenced.
-Result<Group*> RequireGroup(Manifest& manifest, const GroupSession& holder);
+Result<GroupRow*> RequireGroup(Manifest& manifest, const GroupSession& holder);
 
 // Whether steps from `position` on can be held: first_step <= position <= next_step. `what` begins the message.
 // Errors: kTrimmed (below), kInvalidArgument (beyond).

@@ -37,9 +37,9 @@ class GroupTest : public ::testing::Test {
 TEST_F(GroupTest, HoldsFromItsStartAndHasNoSessionAtFirst) {
   ASSERT_THAT(CreateGroup(stream_.log(), "train", Step{4}, kForever), IsOk());
   const Manifest newest = stream_.Newest();
-  const Group* group = FindGroup(newest, "train");
+  const GroupRow* group = FindGroup(newest, "train");
   ASSERT_NE(group, nullptr);
-  EXPECT_EQ(*group, (Group{.name = "train", .start = {4}, .smallest_held = {4}}));
+  EXPECT_EQ(*group, (GroupRow{.name = "train", .start = {4}, .smallest_held = {4}}));
 }
 
 TEST_F(GroupTest, CreatingTellsWhatIsWrong) {

@@ -43,7 +43,7 @@ std::optional<Step> ReadProgress(ManifestLog& log, const Manifest& manifest, std
 
 std::optional<Step> ReadSlowestProgress(ManifestLog& log, const Manifest& manifest) {
   std::optional<Step> slowest;
-  for (const Group& group : manifest.groups) {
+  for (const GroupRow& group : manifest.groups) {
     const std::optional<Step> progress = ReadProgress(log, manifest, group.name);
     if (!slowest || *progress < *slowest) slowest = progress;
   }

@@ -26,7 +26,7 @@ Fate ReclaimJudge::Judge(std::string_view key) const {
     case ParsedKey::Kind::kArchive: return parsed->version <= version_ ? Fate::kDead : Fate::kAlive;
     // A hint of a group that comes back may be deleted late: it is then missing, which hints may always be.
     case ParsedKey::Kind::kProgress:
-      return std::ranges::binary_search(groups_, parsed->name, {}, &Group::name) ? Fate::kAlive : Fate::kDead;
+      return std::ranges::binary_search(groups_, parsed->name, {}, &GroupRow::name) ? Fate::kAlive : Fate::kDead;
     case ParsedKey::Kind::kManifest:
     case ParsedKey::Kind::kPlaceholder: return Fate::kAlive;
   }

@@ -41,7 +41,7 @@ class ReclaimJudge {
   const StreamKeys keys_;
   const Version version_;
   const bool sealed_;
-  const std::vector<Group> groups_;
+  const std::vector<GroupRow> groups_;
   const std::vector<ProducerRow> rows_;
   const ReachedKeys reached_;
 };

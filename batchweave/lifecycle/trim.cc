@@ -66,7 +66,7 @@ void DropEntriesBelow(Manifest& next, Step watermark) {
 
 std::optional<Step> Watermark(const Manifest& manifest) {
   if (manifest.groups.empty()) return std::nullopt;
-  return std::ranges::min_element(manifest.groups, {}, &Group::smallest_held)->smallest_held;
+  return std::ranges::min_element(manifest.groups, {}, &GroupRow::smallest_held)->smallest_held;
 }
 
 Result<bool> ApplyTrim(ManifestLog& log, Manifest& next) {

@@ -17,7 +17,8 @@ namespace {
 
 // Tries of the one put that gives a stream its identity, each followed by a look at what is there.
 constexpr int kCreateTriesMax = 8;
-constexpr Duration kSealTime = std::chrono::minutes(2);
+// A commit that is not made after this long is reported.
+constexpr Duration kCommitTime = std::chrono::minutes(2);
 
 Result<StreamInfo> ReadStreamInfo(ObjectStore& store, std::string_view name, Bytes& json) {
   Result<Bytes> read = store.Read(StreamJsonKey(name));
@@ -42,9 +43,9 @@ Result<void> WriteStreamInfo(Env env, std::string_view name, const StreamInfo& i
     const Result<StreamInfo> found = ReadStreamInfo(env.store, name, found_json);
     if (found.ok() && found->stream_id == info.stream_id) return {};
     if (found.ok() || found.error().code == ErrorCode::kIncompatible) {
-      return Error{ErrorCode::kAlreadyExists, fmt::format("the stream exists{}: name={}",
-                                                          found.ok() && found->deleted ? " no more, and its name is not used again" : "",
-                                                          name)};
+      return Error{ErrorCode::kAlreadyExists,
+                   fmt::format("the stream exists{}: name={}",
+                               found.ok() && found->deleted ? " no more, and its name is not used again" : "", name)};
     }
     if (found.error().code == ErrorCode::kCorrupt) return found.error();
     env.clock.SleepUntil(After(env.clock.Now(), std::chrono::milliseconds(50) * (attempt + 1)));
@@ -107,6 +108,17 @@ Result<Consumer> Stream::OpenConsumer(ConsumerOptions options) {
   return Consumer::Open(impl_->env_, impl_->log_, options);
 }
 
+Result<void> Stream::CreateGroup(std::string_view name, Step start) {
+  BW_TRY(batchweave::CreateGroup(impl_->log_, name, start, After(impl_->env_.clock.Now(), kCommitTime)));
+  return {};
+}
+
+Result<Group> Stream::OpenGroup(std::string_view name, GroupOptions options) {
+  const TimePoint deadline = After(impl_->env_.clock.Now(), kCommitTime);
+  const Session session = BW_TRY(OpenGroupSession(impl_->log_, name, options.start, deadline));
+  return Group(impl_->log_, {.group = std::string(name), .session = session});
+}
+
 Result<Step> Stream::Seal() {
   const auto seal = [](Manifest& next) -> Result<bool> {
     if (next.sealed) return false;
@@ -114,7 +126,7 @@ Result<Step> Stream::Seal() {
     return true;
   };
   const Env env = impl_->env_;
-  return BW_TRY(CommitChange(impl_->log_, After(env.clock.Now(), kSealTime), seal)).manifest.next_step;
+  return BW_TRY(CommitChange(impl_->log_, After(env.clock.Now(), kCommitTime), seal)).manifest.next_step;
 }
 
 Result<std::vector<std::string>> ListStreams(ObjectStore& store) {

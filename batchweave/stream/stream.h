@@ -14,6 +14,7 @@
 #include "batchweave/log/manifest_log.h"
 #include "batchweave/producer/producer.h"
 #include "batchweave/store/env.h"
+#include "batchweave/stream/group.h"
 
 namespace batchweave {
 
@@ -43,8 +44,17 @@ class Stream {
   // `reopen` to go on), kUnavailable (bounded attempts: try again), kUnknownOutcome (open again), those of the log.
   Result<Producer> OpenProducer(std::string_view producer, ProducerOptions options = {});
 
-  // Errors: as Consumer::Open.
+  // With options.group: reads under that group's session, and skips what the session is to skip.
+  // Errors: as Consumer::Open; kNotFound (no such group), kFenced (the session is not the group's current one).
   Result<Consumer> OpenConsumer(ConsumerOptions options);
+
+  // Creates the group `name`, which from then on holds every step from `start`: once, before the job's first start.
+  // Errors: kAlreadyExists, kTrimmed, kInvalidArgument (the name; beyond the newest step), kDenied (too many groups).
+  Result<void> CreateGroup(std::string_view name, Step start);
+
+  // Opens a session of the job that (re)starts at options.start, and fences the one before. One rank calls it.
+  // Errors: kNotFound (no such group), kTrimmed (begin at a checkpoint that is still held), kInvalidArgument.
+  Result<Group> OpenGroup(std::string_view name, GroupOptions options);
 
   // Ends the stream for ever: every rank ends at the same step. Already sealed: done. What producers had not committed
   // by then is refused. Returns the number of steps. Errors: those of the log, kUnavailable, kUnknownOutcome.

@@ -43,15 +43,15 @@ std::vector<uint64_t> ArbitraryLengths(Random& random, uint64_t slices) {
   return lengths;
 }
 
-std::vector<Group> ArbitraryGroups(Random& random, const Manifest& manifest, size_t size) {
-  std::map<std::string, Group> groups;
+std::vector<GroupRow> ArbitraryGroups(Random& random, const Manifest& manifest, size_t size) {
+  std::map<std::string, GroupRow> groups;
   for (size_t i = Below(random, std::min(size, kGroupsMax) + 1); i > 0; --i) {
-    Group group{.name = ArbitraryName(random),
+    GroupRow group{.name = ArbitraryName(random),
                 .session = {Below(random, manifest.version.value + 1)},
                 .start = {Between(random, manifest.first_step.value, manifest.next_step.value)}};
     groups.insert_or_assign(group.name, std::move(group));
   }
-  std::vector<Group> ordered;
+  std::vector<GroupRow> ordered;
   for (auto& [name, group] : groups) ordered.push_back(std::move(group));
   return ordered;
 }
@@ -231,7 +231,7 @@ Manifest ArbitraryManifest(Random& random, size_t size) {
   manifest.first_step = {Between(random, oldest.value, manifest.next_step.value)};
   manifest.groups = ArbitraryGroups(random, manifest, size);
   manifest.checkpoints = ArbitraryCheckpoints(random, manifest, size);
-  for (Group& group : manifest.groups) {
+  for (GroupRow& group : manifest.groups) {
     if (Coin(random)) group.start_held = false;
     if (SmallestHeld(manifest, group) == kNothingHeld) group.start_held = true;
     group.smallest_held = SmallestHeld(manifest, group);
