@@ -61,7 +61,7 @@ Result<uint64_t> Pipeline::Enqueue(ProducerState& producer, GlobalBatch&& batch,
   producer.pending_bytes += pending->size_bytes;
   producer.stats.published += 1;
   producer.stats.published_bytes += pending->size_bytes;
-  env_.clock.NotifyAll(changed_);
+  env_.clock.NotifyAll(uploads_);
   return pending->seq;
 }
 
@@ -77,7 +77,7 @@ Result<void> Pipeline::AwaitFinished(ProducerState& producer, TimePoint deadline
   if (producer.finished) return {};
   BW_TRY(CheckOpen(producer));
   producer.finish_wanted = true;
-  env_.clock.NotifyAll(changed_);
+  env_.clock.NotifyAll(commits_due_);
   return Await(lock, producer, deadline, [&] { return producer.finished; });
 }
 
@@ -126,7 +126,7 @@ std::optional<UploadJob> Pipeline::TakeUpload() {
       turn_ += i + 1;
       return UploadJob{.producer = producer, .batch = *queued};
     }
-    env_.clock.Wait(changed_, lock, wake_at);
+    env_.clock.Wait(uploads_, lock, wake_at);
   }
   return std::nullopt;
 }
@@ -145,6 +145,7 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
     producer.retry_delay = {};
     last_error_.reset();
     Progress(producer);
+    env_.clock.NotifyAll(commits_due_);
   } else {
     job.batch->state = PendingBatch::State::kQueued;
     last_error_ = WithContext(result.error(), fmt::format("upload of batch {} of {}", job.batch->seq, producer.name));
@@ -152,13 +153,14 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
     producer.retry_delay = std::clamp(producer.retry_delay * 2, kRetryDelayFirst, kRetryDelayMax);
     producer.retry_at = After(env_.clock.Now(), producer.retry_delay);
     producer.stats.retries += 1;
+    env_.clock.NotifyAll(uploads_);
   }
-  env_.clock.NotifyAll(changed_);
+  env_.clock.NotifyAll(outcomes_);
 }
 
 bool Pipeline::AwaitCommittable() {
   Lock lock(mutex_);
-  WaitUntil(env_.clock, changed_, lock, kForever, [&] {
+  WaitUntil(env_.clock, commits_due_, lock, kForever, [&] {
     return stopped_ || std::ranges::any_of(producers_, [&](const ProducerRef& p) { return IsCommittable(*p); });
   });
   return !stopped_;
@@ -166,7 +168,7 @@ bool Pipeline::AwaitCommittable() {
 
 void Pipeline::SleepUntil(TimePoint deadline) {
   Lock lock(mutex_);
-  WaitUntil(env_.clock, changed_, lock, deadline, [&] { return stopped_; });
+  WaitUntil(env_.clock, commits_due_, lock, deadline, [&] { return stopped_; });
 }
 
 CollectedRuns Pipeline::CollectRuns() const {
@@ -215,7 +217,7 @@ void Pipeline::Acknowledge(const CollectedRuns& collected, std::span<const Verdi
     producer.failure.reset();
     Progress(producer);
   }
-  env_.clock.NotifyAll(changed_);
+  env_.clock.NotifyAll(outcomes_);
 }
 
 void Pipeline::ReportFailure(const Error& error) {
@@ -225,7 +227,7 @@ void Pipeline::ReportFailure(const Error& error) {
   for (const ProducerRef& producer : producers_) {
     if (IsCommittable(*producer)) producer->failure = last_error_;
   }
-  env_.clock.NotifyAll(changed_);
+  env_.clock.NotifyAll(outcomes_);
 }
 
 void Pipeline::CountCommit(bool won) {
@@ -236,7 +238,7 @@ void Pipeline::CountCommit(bool won) {
 void Pipeline::Stop() {
   const Lock lock(mutex_);
   stopped_ = true;
-  env_.clock.NotifyAll(changed_);
+  for (Condition* condition : {&uploads_, &commits_due_, &outcomes_}) env_.clock.NotifyAll(*condition);
 }
 
 bool Pipeline::IsCommittable(const ProducerState& producer) const {
@@ -251,8 +253,7 @@ Result<void> Pipeline::CheckOpen(ProducerState& producer) {
   if (producer.finished) {
     return Error{ErrorCode::kClosed, fmt::format("the producer has finished: producer={}", producer.name)};
   }
-  producer.retry_at = {};
-  env_.clock.NotifyAll(changed_);
+  if (std::exchange(producer.retry_at, {}) != TimePoint{}) env_.clock.NotifyAll(uploads_);
   if (!producer.failure) return {};
   return *std::exchange(producer.failure, std::nullopt);
 }
@@ -282,6 +283,7 @@ Result<void> Pipeline::CheckPublish(const ProducerState& producer, const GlobalB
 
 Result<void> Pipeline::AwaitRoom(Lock& lock, ProducerState& producer, uint64_t size_bytes) {
   return Await(lock, producer, kForever, [&] {
+    if (producer.end) return false;  // What it had pending is gone, but that is no room.
     if (producer.pending.size() >= kPendingBatchesMax) return false;
     // One batch larger than the budget passes alone.
     return producer.pending_bytes == 0 || producer.pending_bytes + size_bytes <= producer.options.pending_bytes_max;
@@ -295,7 +297,7 @@ Result<void> Pipeline::Await(Lock& lock, ProducerState& producer, TimePoint dead
     if (producer.failure) return *std::exchange(producer.failure, std::nullopt);
     const TimePoint stalled_at = After(producer.progress_at, producer.options.stall_after);
     if (env_.clock.Now() >= std::min(deadline, stalled_at)) return Stalled(producer);
-    env_.clock.Wait(changed_, lock, std::min(deadline, stalled_at));
+    env_.clock.Wait(outcomes_, lock, std::min(deadline, stalled_at));
   }
   return {};
 }
@@ -316,7 +318,7 @@ void Pipeline::End(ProducerState& producer, Error error) {
   if (!producer.end) producer.end = std::move(error);
   producer.pending.clear();
   producer.pending_bytes = 0;
-  env_.clock.NotifyAll(changed_);
+  env_.clock.NotifyAll(outcomes_);
 }
 
 void Pipeline::Progress(ProducerState& producer) { producer.progress_at = env_.clock.Now(); }

@@ -117,7 +117,10 @@ class Pipeline {
 
   const Env env_;
   mutable std::mutex mutex_;
-  Condition changed_;
+  // Three, so that who has nothing to do is not woken.
+  Condition uploads_;      // Upload loops: there may be a batch to take.
+  Condition commits_due_;  // The commit loop: there may be something to commit.
+  Condition outcomes_;     // Users' calls: room was made, batches were committed, or something failed.
   bool stopped_ = false;
   std::vector<ProducerRef> producers_;
   size_t turn_ = 0;                  // Whose upload is taken next: fair among producers.
