@@ -14,7 +14,7 @@ constexpr uint64_t kMiB = uint64_t{1} << 20;
 
 TEST(BufferPoolTest, GivesTheSizeAskedForAtAnAlignedAddress) {
   BufferPool pool(kMiB);
-  for (const size_t size : {size_t{1}, size_t{63}, size_t{4096}, size_t{100'000}}) {
+  for (const size_t size : {size_t{1}, size_t{63}, size_t{4096}, size_t{100'000}, size_t{5'000'000}}) {
     const PooledBuffer buffer = pool.Take(size);
     EXPECT_EQ(buffer.bytes().size(), size);
     EXPECT_EQ(reinterpret_cast<uintptr_t>(buffer.bytes().data()) % 64, 0u);
