@@ -140,7 +140,7 @@ TEST(TrimSweepTest, ThatFailsAnywhereIsMadeOrNot) {
 
 // What a group was promised, kept beside the stream: I8 by another count.
 struct Promises {
-  std::map<std::string, std::map<std::string, Step>> held;  // GroupRow, then checkpoint ("" for the start).
+  std::map<std::string, std::map<std::string, Step>> held;  // Group, then checkpoint ("" for the start).
 };
 
 void Check(const Manifest& manifest, const Promises& promises) {

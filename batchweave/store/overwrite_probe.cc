@@ -32,6 +32,8 @@ class OverwriteRace {
   }
 
  private:
+  bool IsBroken() const { return created_ || absent_; }
+
   Error Broken(std::string_view how) const {
     return {ErrorCode::kUnsuitableStore, fmt::format("the store breaks a rule (overwrite): {}", how)};
   }
@@ -42,7 +44,7 @@ class OverwriteRace {
       creators.push_back(env_.threads.Start(fmt::format("bw-probe-{}", i), [this] { CreateAndRead(); }));
     }
     Result<void> put;
-    for (int i = 0; put.ok() && i < kOverwritesMax && (i < kOverwritesMin || tries_ < kTries); ++i) {
+    for (int i = 0; put.ok() && !IsBroken() && i < kOverwritesMax && (i < kOverwritesMin || tries_ < kTries); ++i) {
       put = PutBytes(env_.store, key_, AsBytes(i % 2 == 0 ? "after" : "before"), PutMode::kOverwrite);
     }
     over_ = true;
