@@ -17,27 +17,23 @@ namespace batchweave {
 
 struct ProducerDescription {
   ProducerRow row;
-  // Of its batches that are in the manifest's tail.
-  uint64_t batches = 0;
-  uint64_t samples = 0;
-  uint64_t payload_bytes = 0;
-  std::optional<int64_t> committed_at_ns;  // Of its newest batch.
   std::optional<Bytes> cursor;             // Where its source stands; none: nothing was ever committed.
+  std::optional<int64_t> committed_at_ns;  // Of its newest batch, where that is in the manifest's tail.
 };
 
 struct StreamDescription {
   std::string name;
   StreamInfo info;
   LoggedManifest newest;
-  uint64_t samples = 0;                        // Of the entries in the manifest's tail.
   uint64_t payload_bytes = 0;                  // Of every step that is not trimmed.
+  std::optional<uint64_t> samples;             // Of those steps; none where entries of them are archived.
   std::vector<ProducerDescription> producers;  // Ordered by name.
 
   uint64_t steps() const { return newest.manifest.next_step.value - newest.manifest.first_step.value; }
   const Entry* newest_entry() const { return newest.manifest.tail.empty() ? nullptr : &newest.manifest.tail.back(); }
 };
 
-// Errors: those of ManifestLog::ReadNewest, of DecodeStreamInfo and of ReadRows.
+// Errors: those of ManifestLog::ReadNewest, of DecodeStreamInfo, of ReadRows and of CommittedCursor.
 Result<StreamDescription> DescribeStream(Stream& stream);
 
 struct SliceDescription {

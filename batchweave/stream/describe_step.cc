@@ -3,8 +3,8 @@
 #include <utility>
 
 #include "batchweave/format/tgb.h"
-#include "batchweave/stream/describe.h"
 #include "batchweave/log/history.h"
+#include "batchweave/stream/describe.h"
 
 namespace batchweave {
 namespace {

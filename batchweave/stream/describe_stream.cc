@@ -2,50 +2,48 @@
 #include <utility>
 
 #include "batchweave/format/keys.h"
-#include "batchweave/stream/describe.h"
 #include "batchweave/log/history.h"
+#include "batchweave/log/producer_rows.h"
+#include "batchweave/stream/describe.h"
 
 namespace batchweave {
 namespace {
 
-ProducerDescription* Find(std::vector<ProducerDescription>& producers, std::string_view name) {
-  const auto name_of = [](const ProducerDescription& producer) { return std::string_view(producer.row.producer); };
-  const auto at = std::ranges::lower_bound(producers, name, {}, name_of);
-  return at != producers.end() && at->row.producer == name ? &*at : nullptr;
+std::optional<int64_t> CommittedAt(const Manifest& manifest, const ProducerRow& row) {
+  if (!row.step || *row.step < manifest.tail_first()) return std::nullopt;
+  return manifest.tail[row.step->value - manifest.tail_first().value].committed_at_ns;
 }
 
-void Count(const Entry& entry, StreamDescription& description) {
-  const uint64_t payload_bytes = PayloadBytes(entry);
-  description.samples += entry.samples;
-  description.payload_bytes += payload_bytes;
-  ProducerDescription* producer = Find(description.producers, entry.producer);
-  if (producer == nullptr) return;
-  producer->batches += 1;
-  producer->samples += entry.samples;
-  producer->payload_bytes += payload_bytes;
-  producer->committed_at_ns = entry.committed_at_ns;
-  producer->cursor = entry.cursor;
+void CountSteps(StreamDescription& description) {
+  const Manifest& manifest = description.newest.manifest;
+  uint64_t samples = 0;
+  for (const ArchiveRef& ref : manifest.archives) description.payload_bytes += ref.payload_bytes;
+  for (Step step = std::max(manifest.first_step, manifest.tail_first()); step < manifest.next_step; step = step + 1) {
+    const Entry& entry = manifest.tail[step.value - manifest.tail_first().value];
+    description.payload_bytes += PayloadBytes(entry);
+    samples += entry.samples;
+  }
+  if (manifest.archives.empty()) description.samples = samples;
 }
 
 }  // namespace
 
 Result<StreamDescription> DescribeStream(Stream& stream) {
+  ManifestLog& log = stream.log();
   const Bytes json = BW_TRY(stream.env().store.Read(StreamJsonKey(stream.name())));
   StreamDescription description{.name = stream.name(),
                                 .info = BW_TRY(DecodeStreamInfo(json)),
-                                .newest = BW_TRY(stream.log().ReadNewest()),
+                                .newest = BW_TRY(log.ReadNewest()),
+                                .samples = {},
                                 .producers = {}};
+  CountSteps(description);
   const Manifest& manifest = description.newest.manifest;
-  std::vector<ProducerRow> rows = BW_TRY(ReadRows(stream.log(), manifest));
+  std::vector<ProducerRow> rows = BW_TRY(ReadRows(log, manifest));
   for (ProducerRow& row : rows) {
-    std::optional<Bytes> cursor = row.cursor;
-    description.producers.push_back({.row = std::move(row), .committed_at_ns = {}, .cursor = std::move(cursor)});
-  }
-  for (const ArchiveRef& ref : manifest.archives) description.payload_bytes += ref.payload_bytes;
-  Step step = manifest.tail_first();
-  for (const Entry& entry : manifest.tail) {
-    if (step >= manifest.first_step) Count(entry, description);
-    step = step + 1;
+    std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log, manifest, row));
+    const std::optional<int64_t> committed_at_ns = CommittedAt(manifest, row);
+    description.producers.push_back(
+        {.row = std::move(row), .cursor = std::move(cursor), .committed_at_ns = committed_at_ns});
   }
   return description;
 }

@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "batchweave/log/producer_rows.h"
+
 namespace batchweave {
 namespace {
 
@@ -19,11 +21,6 @@ class Findings {
  private:
   std::vector<Finding> found_;
 };
-
-const ProducerRow* FindRow(const Manifest& manifest, std::string_view producer) {
-  const auto row = std::ranges::lower_bound(manifest.rows, producer, {}, &ProducerRow::producer);
-  return row != manifest.rows.end() && row->producer == producer ? &*row : nullptr;
-}
 
 const Entry& EntryAt(const Manifest& manifest, Step step) {
   return manifest.tail[step.value - manifest.tail_first().value];

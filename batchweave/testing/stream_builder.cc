@@ -79,14 +79,14 @@ Entry StreamBuilder::UploadAgain(const Entry& entry, const TestBatch& batch) {
 }
 
 void StreamBuilder::WriteParts(Entry& entry, const TestBatch& batch) {
-  if (batch.parts.empty()) {
-    entry.parts = {WritePart(entry, WholeOf(batch.grid), batch)};
-    return;
-  }
-  for (const GridRange& range : batch.parts) entry.parts.push_back(WritePart(entry, range, batch));
+  std::vector<uint64_t> trailers(batch.grid.slices());
+  const std::vector<GridRange> ranges = batch.parts.empty() ? std::vector{WholeOf(batch.grid)} : batch.parts;
+  for (const GridRange& range : ranges) entry.parts.push_back(WritePart(entry, range, batch, trailers));
+  entry.digest = DigestOfTrailers(trailers);
 }
 
-Part StreamBuilder::WritePart(const Entry& entry, const GridRange& range, const TestBatch& batch) {
+Part StreamBuilder::WritePart(const Entry& entry, const GridRange& range, const TestBatch& batch,
+                              std::vector<uint64_t>& all_trailers) {
   TgbFooter footer{.identity = {.stream_id = keys_.stream_id,
                                 .producer = entry.producer,
                                 .incarnation = entry.incarnation,
@@ -102,6 +102,7 @@ Part StreamBuilder::WritePart(const Entry& entry, const GridRange& range, const 
     object.insert(object.end(), slice.begin(), slice.end());
     trailers.push_back(SliceTrailer(footer.identity, at, slice.size(), Hash64(slice)));
     object.resize(object.size() + kTrailerBytes);
+    all_trailers[size_t{at.cp} * batch.grid.dp + at.dp] = trailers.back();
     StoreTrailer(trailers.back(), std::span(object).last<kTrailerBytes>());
     object.resize((object.size() + kSliceAlignment - 1) / kSliceAlignment * kSliceAlignment);
   });

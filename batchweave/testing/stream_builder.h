@@ -64,7 +64,8 @@ class StreamBuilder {
  private:
   Manifest Begin() const;
   void Write(Manifest next);
-  Part WritePart(const Entry& entry, const GridRange& range, const TestBatch& batch);
+  Part WritePart(const Entry& entry, const GridRange& range, const TestBatch& batch,
+                 std::vector<uint64_t>& all_trailers);
   void WriteParts(Entry& entry, const TestBatch& batch);
   ArchiveRef WriteArchive(ArchiveRef ref, const Bytes& bytes);
 
