@@ -8,14 +8,11 @@ namespace batchweave::cli {
 namespace {
 
 std::string NotFound(std::string_view command, std::string_view url) {
+  if (command == "ls") return "the URL of ls is that of the folder that holds the streams";
   const Result<StreamUrl> split = SplitStreamUrl(url);
   const std::string folder = split.ok() ? split->folder : ".";
   if (command == "create") return fmt::format("make the folder first: mkdir -p {}", folder);
-  if (command == "ls") return "the URL of ls is that of the folder that holds the streams";
-  if (command == "cat" || command == "show") {
-    return fmt::format("the streams there: batchweave ls {}; the steps of one: batchweave show {}", folder, url);
-  }
-  return fmt::format("the streams there: batchweave ls {}", folder);
+  return fmt::format("what is there: batchweave ls {}", folder);
 }
 
 }  // namespace

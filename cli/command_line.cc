@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <charconv>
+#include <string_view>
 #include <utility>
 
 #include "cli/advice.h"
@@ -41,8 +42,8 @@ CLI::Option& AddNumber(CLI::App& app, const std::string& names, Value& value, co
     const size_t first = text.find_first_not_of('0');
     return first == std::string::npos ? text.substr(0, 1) : text.substr(first);
   });
-  option->check(CLI::Validator([](std::string& text) { return CheckNumber(text); }, "N"));
-  return *option->type_name("");
+  option->check(CLI::Validator([](std::string& text) { return CheckNumber(text); }, ""));
+  return *option->type_name("N");
 }
 
 }  // namespace
@@ -88,25 +89,32 @@ Subcommand& CommandLine::Add(const CommandText& text, UrlOf url, Subcommand::Act
 
 void CommandLine::Parse(int argc, const char* const* argv) { app_->parse(argc, argv); }
 
-int CommandLine::Explain(const CLI::ParseError& error, bool json) const {
-  Console console(json);
+int CommandLine::Explain(const CLI::ParseError& error, std::span<const char* const> arguments) const {
+  Console console(std::ranges::find(arguments, std::string_view("--json")) != arguments.end());
+  const Subcommand* chosen = Chosen();
   if (error.get_exit_code() == 0) {
-    const Subcommand* chosen = Chosen();
-    if (error.get_name() == "CallForVersion") {
-      console.Print(fmt::format("{}\n", kVersion));
-    } else {
-      console.Print(chosen != nullptr ? chosen->app_.help("batchweave") : app_->help());
-    }
+    const bool is_version = error.get_name() == "CallForVersion";
+    console.Print(is_version          ? fmt::format("{}\n", kVersion)
+                  : chosen != nullptr ? chosen->app_.help("batchweave")
+                                      : app_->help());
     return console.Flush().ok() ? kDone : kFailed;
   }
-  const Subcommand* chosen = Chosen();
   const std::string command = chosen == nullptr ? "batchweave" : "batchweave " + chosen->app_.get_name();
   console.Fail({.command = command,
                 .exit_code = kWrongUse,
                 .kind = std::string(ErrorCodeName(ErrorCode::kInvalidArgument)),
-                .message = error.what(),
+                .message = chosen == nullptr ? WhatIsMissing(arguments) : error.what(),
                 .advice = fmt::format("how it is used: {} --help", command)});
   return kWrongUse;
+}
+
+// Where no subcommand was given that exists.
+std::string CommandLine::WhatIsMissing(std::span<const char* const> arguments) const {
+  std::vector<std::string> names;
+  for (const std::unique_ptr<Subcommand>& subcommand : subcommands_) names.push_back(subcommand->app_.get_name());
+  const std::string there_are = fmt::format("the commands are {}", fmt::join(names, ", "));
+  if (arguments.empty()) return there_are;
+  return fmt::format("no such command: {}: {}", arguments.front(), there_are);
 }
 
 int CommandLine::Run() {

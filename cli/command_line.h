@@ -5,7 +5,9 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "batchweave/base/result.h"
@@ -59,15 +61,15 @@ class CommandLine {
   // Reads the arguments. Throws CLI::ParseError (give it to Explain): CLI11 has no other way.
   void Parse(int argc, const char* const* argv);
 
-  // Prints help, or what is wrong with the arguments, and returns the exit code.
-  int Explain(const CLI::ParseError& error, bool json) const;
+  // Prints help, or what is wrong with the arguments (without the program's name), and returns the exit code.
+  int Explain(const CLI::ParseError& error, std::span<const char* const> arguments) const;
 
   // Runs the subcommand that was asked for; prints its error. Returns the exit code.
   int Run();
 
  private:
-  std::string Name(const Subcommand& subcommand) const;
   const Subcommand* Chosen() const;
+  std::string WhatIsMissing(std::span<const char* const> arguments) const;
 
   std::unique_ptr<CLI::App> app_;
   std::vector<std::unique_ptr<Subcommand>> subcommands_;

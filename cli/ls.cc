@@ -67,7 +67,7 @@ Result<void> Ls(Console& console, const std::string& url) {
   if (console.json()) {
     PrintJson(console, streams);
   } else if (streams.empty()) {
-    console.Note(fmt::format("no streams in {}", url));
+    console.Note(fmt::format("no streams in {} (of one stream: batchweave show {})", url, url));
   } else {
     PrintTable(console, env->env(), streams);
   }

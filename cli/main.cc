@@ -2,9 +2,8 @@
 #include <fcntl.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <csignal>
-#include <string_view>
+#include <span>
 
 #include "cli/command_line.h"
 #include "cli/commands.h"
@@ -30,8 +29,7 @@ int main(int argc, char** argv) {
   try {
     line.Parse(argc, argv);
   } catch (const CLI::ParseError& error) {
-    const bool json = std::find(argv, argv + argc, std::string_view("--json")) != argv + argc;
-    return line.Explain(error, json);
+    return line.Explain(error, std::span(argv, static_cast<size_t>(argc)).subspan(1));
   }
   return line.Run();
 }

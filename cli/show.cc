@@ -3,6 +3,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <ranges>
 
 #include "batchweave/stream/describe.h"
 #include "cli/commands.h"
@@ -15,6 +16,7 @@ namespace batchweave::cli {
 namespace {
 
 constexpr size_t kCursorShownMax = 40;  // Characters; --json has all of it.
+constexpr size_t kProducersShownMax = 100;
 
 std::string_view StateName(ProducerRow::State state) {
   switch (state) {
@@ -33,10 +35,7 @@ Json ProducerJson(const ProducerDescription& producer) {
                {"incarnation", row.incarnation.value},
                {"seq", row.seq},
                {"step", row.step ? Json(row.step->value) : Json()},
-               {"committed_at", producer.committed_at_ns ? Json(UnixSeconds(*producer.committed_at_ns)) : Json()},
-               {"batches", producer.batches},
-               {"samples", producer.samples},
-               {"payload_bytes", producer.payload_bytes}};
+               {"committed_at", producer.committed_at_ns ? Json(UnixSeconds(*producer.committed_at_ns)) : Json()}};
   if (producer.cursor) AddBytes(json, "cursor", *producer.cursor);
   return json;
 }
@@ -64,14 +63,20 @@ void PrintProducers(Console& console, const StreamDescription& stream, Duration 
     return;
   }
   Table table({"PRODUCER", "STATE", ">BATCHES", ">NEWEST STEP", ">INCARNATION", "COMMITTED", "CURSOR"});
-  for (const ProducerDescription& producer : stream.producers) {
+  for (const ProducerDescription& producer : stream.producers | std::views::take(kProducersShownMax)) {
     const ProducerRow& row = producer.row;
     table.AddRow({row.producer, std::string(StateName(row.state)), Grouped(row.seq),
                   row.step ? fmt::format("{}", row.step->value) : "none", fmt::format("{}", row.incarnation.value),
-                  producer.committed_at_ns ? Ago(now - Duration(*producer.committed_at_ns)) : "never",
+                  producer.committed_at_ns ? Ago(now - Duration(*producer.committed_at_ns))
+                  : row.step               ? "long ago"
+                                           : "never",
                   producer.cursor ? Shortened(TextOrHex(*producer.cursor), kCursorShownMax) : "none"});
   }
   console.Print("\n" + table.Format("  "));
+  if (stream.producers.size() > kProducersShownMax) {
+    console.Print(
+        fmt::format("  and {} more: --json lists all\n", Grouped(stream.producers.size() - kProducersShownMax)));
+  }
 }
 
 void PrintText(Console& console, Stream& handle, const StreamDescription& stream) {
@@ -89,8 +94,8 @@ void PrintText(Console& console, Stream& handle, const StreamDescription& stream
     line("newest", fmt::format("step {} by {}, {}, grid {}", manifest.next_step.value - 1, newest->producer,
                                Ago(now - Duration(newest->committed_at_ns)), GridText(newest->grid)));
   }
-  line("data", fmt::format("{} in {}, {}", HumanSize(stream.payload_bytes), Counted(stream.steps(), "step"),
-                           Counted(stream.samples, "sample")));
+  const std::string samples = stream.samples ? ", " + Counted(*stream.samples, "sample") : "";
+  line("data", fmt::format("{} in {}{}", HumanSize(stream.payload_bytes), Counted(stream.steps(), "step"), samples));
   line("version", fmt::format("{}", manifest.version.value));
   PrintProducers(console, stream, now);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <nlohmann/json.hpp>
+#include <ranges>
 
 #include "batchweave/stream/describe.h"
 #include "cli/stream_json.h"
@@ -50,8 +51,7 @@ void PrintSlices(Console& console, const StepDescription& step) {
   const bool has_parts = step.keys.size() > 1;
   Table table(has_parts ? std::vector<std::string>{">DP", ">CP", ">BYTES", ">OFFSET", ">OBJECT"}
                         : std::vector<std::string>{">DP", ">CP", ">BYTES", ">OFFSET"});
-  for (const SliceDescription& slice : step.slices) {
-    if (&slice - step.slices.data() == kSlicesShownMax) break;
+  for (const SliceDescription& slice : step.slices | std::views::take(kSlicesShownMax)) {
     std::vector<std::string> cells = {fmt::format("{}", slice.at.dp), fmt::format("{}", slice.at.cp),
                                       Grouped(slice.size_bytes), Grouped(slice.offset)};
     if (has_parts) cells.push_back(fmt::format("{}", slice.part));
@@ -65,10 +65,10 @@ void PrintSlices(Console& console, const StepDescription& step) {
 
 void PrintObjects(Console& console, const StepDescription& step) {
   for (size_t i = 0; i < step.keys.size(); ++i) {
-    console.Print(fmt::format("  {:<13}{}\n  {:13}{}\n", step.keys.size() == 1 ? "object" : fmt::format("object {}", i),
+    console.Print(fmt::format("  {:<14}{}\n  {:14}{}\n", step.keys.size() == 1 ? "object" : fmt::format("object {}", i),
                               step.keys[i], "", HumanSize(step.entry.parts[i].object_bytes)));
     if (!step.provenance[i].empty()) {
-      console.Print(fmt::format("  {:<13}{}\n", "provenance", TextOrHex(step.provenance[i])));
+      console.Print(fmt::format("  {:<14}{}\n", "provenance", TextOrHex(step.provenance[i])));
     }
   }
 }
@@ -76,7 +76,7 @@ void PrintObjects(Console& console, const StepDescription& step) {
 void PrintText(Console& console, Stream& stream, const StepDescription& step) {
   const Entry& entry = step.entry;
   const auto line = [&](std::string_view label, std::string_view value) {
-    console.Print(fmt::format("  {:<13}{}\n", label, value));
+    console.Print(fmt::format("  {:<14}{}\n", label, value));
   };
   const Duration age = stream.env().clock.WallNow() - Duration(entry.committed_at_ns);
   console.Print(fmt::format("step {} of {}\n", step.step.value, stream.name()));

@@ -43,7 +43,7 @@ Json StreamJson(const StreamDescription& stream) {
                {"next_step", manifest.next_step.value},
                {"sealed", manifest.sealed},
                {"payload_bytes", stream.payload_bytes},
-               {"samples", stream.samples}};
+               {"samples", stream.samples ? Json(*stream.samples) : Json()}};
   const Entry* newest = stream.newest_entry();
   json["newest_committed_at"] = newest == nullptr ? Json() : Json(UnixSeconds(newest->committed_at_ns));
   json["newest_producer"] = newest == nullptr ? Json() : Json(newest->producer);
