@@ -122,11 +122,8 @@ Result<FileDescriptor> LocalStore::OpenFolder(const std::string& key) {
   const std::string folder = FolderOf(key);
   for (int attempt = 0; attempt < kFolderAttemptsMax; ++attempt) {
     FileDescriptor fd = OpenAt(root_fd_.get(), folder.empty() ? "." : folder, O_RDONLY | O_DIRECTORY);
-    if (fd.valid()) {
-      BW_TRY(SyncAncestors(folder, fd.get()));
-      return fd;
-    }
-    if (errno != ENOENT) return WriteFailed(errno, key);
+    if (!fd.valid() && errno != ENOENT) return WriteFailed(errno, key);
+    if (fd.valid() && BW_TRY(SyncAncestors(folder, fd.get()))) return fd;
     BW_TRY(MakeFolders(key));
   }
   return Error{ErrorCode::kUnavailable, fmt::format("its folder keeps vanishing: path={}", PathOf(key))};
@@ -134,7 +131,14 @@ Result<FileDescriptor> LocalStore::OpenFolder(const std::string& key) {
 
 Result<void> LocalStore::MakeFolders(const std::string& key) {
   for (size_t slash = key.find('/'); slash != std::string::npos; slash = key.find('/', slash + 1)) {
-    if (mkdirat(root_fd_.get(), key.substr(0, slash).c_str(), 0777) == 0 || errno == EEXIST) continue;
+    const std::string folder = key.substr(0, slash);
+    if (mkdirat(root_fd_.get(), folder.c_str(), 0777) == 0) {
+      // It may have got the inode of the one that was there before.
+      std::lock_guard lock(mutex_);
+      synced_folders_.erase(folder);
+      continue;
+    }
+    if (errno == EEXIST) continue;
     // Somebody removed the folder above just now, or the root is gone: the former is for the caller's loop.
     if (errno == ENOENT && !RootIsGone()) return {};
     return WriteFailed(errno, key);
@@ -145,25 +149,26 @@ Result<void> LocalStore::MakeFolders(const std::string& key) {
 
 // A folder that another process has just made need not be on the disk yet, and with it what is put there. So whoever
 // first puts something into a folder syncs the entries above it. One that is made anew in its place is told by its inode.
-Result<void> LocalStore::SyncAncestors(const std::string& folder, int folder_fd) {
-  if (folder.empty()) return {};
+Result<bool> LocalStore::SyncAncestors(const std::string& folder, int folder_fd) {
+  if (folder.empty()) return true;
   struct stat status;
   if (fstat(folder_fd, &status) != 0) return WriteFailed(errno, folder);
   {
     std::lock_guard lock(mutex_);
     const auto known = synced_folders_.find(folder);
-    if (known != synced_folders_.end() && known->second == status.st_ino) return {};
+    if (known != synced_folders_.end() && known->second == status.st_ino) return true;
   }
   for (std::string path = folder; !path.empty();) {
     path = FolderOf(path);
     const FileDescriptor ancestor = OpenAt(root_fd_.get(), path.empty() ? "." : path, O_RDONLY | O_DIRECTORY);
+    if (!ancestor.valid() && errno == ENOENT) return false;
     if (!ancestor.valid()) return WriteFailed(errno, folder);
     if (const int error = Sync(ancestor.get())) return WriteFailed(error, folder);
   }
   std::lock_guard lock(mutex_);
   if (synced_folders_.size() >= kSyncedFoldersMax) synced_folders_.clear();
   synced_folders_[folder] = status.st_ino;
-  return {};
+  return true;
 }
 
 Result<void> LocalStore::Get(std::span<ReadRequest> requests) {

@@ -55,7 +55,8 @@ class LocalStore final : public ObjectStore {
   Result<void> Place(TemporaryFile& file, const std::string& key, PutMode mode);
   Result<FileDescriptor> OpenFolder(const std::string& key);
   Result<void> MakeFolders(const std::string& key);
-  Result<void> SyncAncestors(const std::string& folder, int folder_fd);
+  // False where a folder vanished meanwhile.
+  Result<bool> SyncAncestors(const std::string& folder, int folder_fd);
   void RemoveEmptyFolders(std::string folder);
 
   Result<FileDescriptor> OpenObject(std::string_view key);

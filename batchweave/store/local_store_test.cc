@@ -222,8 +222,9 @@ TEST_F(LocalStoreTest, OfTwoRacingProcessesOneCreates) {
   ChildProcess two([&] { return create_all('2'); });
   EXPECT_TRUE(one.Wait());
   EXPECT_TRUE(two.Wait());
-  EXPECT_EQ(store->List("won/", "", 1000)->objects.size(), size_t{kRounds});
-  for (const ListedObject& object : store->List("won/", "", 1000)->objects) {
+  const std::vector<ListedObject> won = store->List("won/", "", 1000)->objects;
+  EXPECT_EQ(won.size(), size_t{kRounds});
+  for (const ListedObject& object : won) {
     const std::string round = object.key.substr(4, object.key.size() - 6);
     EXPECT_EQ(AsText(*store->Read("a/" + round)), std::string(100, object.key.back()));
   }
@@ -240,8 +241,8 @@ TEST_F(LocalStoreTest, AKilledWriterLeavesNothingOfItsObject) {
     while (!Open()->Stat("a/1").ok()) {
     }
     writer.Kill();
-    const auto store = Open();
-    for (const ListedObject& object : store->List("a/", "", 1000)->objects) EXPECT_EQ(object.size_bytes, large.size());
+    const std::vector<ListedObject> left = Open()->List("a/", "", 1000)->objects;
+    for (const ListedObject& object : left) EXPECT_EQ(object.size_bytes, large.size());
     Remove();
     std::filesystem::create_directory(directory_.path());
   }
