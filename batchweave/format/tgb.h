@@ -74,7 +74,7 @@ struct TgbFooter {
   std::string content_type{};
   uint64_t schema_hash = 0;
   uint32_t provenance_bytes = 0;
-  uint64_t provenance_hash = 0;       // Hash64 of the provenance block; 0 where there is none.
+  uint64_t provenance_hash = 0;  // Hash64 of the provenance block; 0 where there is none.
   friend bool operator==(const TgbFooter&, const TgbFooter&) = default;
 };
 

@@ -48,10 +48,10 @@ Bytes EncodeIndex(const TgbFooter& footer) {
   const wire::Hash128 digest = ToWire(footer.digest);
   const wire::GridRange range(footer.range.dp_begin, footer.range.dp_count, footer.range.cp_begin,
                               footer.range.cp_count);
-  builder.Finish(wire::CreateTgbIndex(builder, &stream_id, producer_at, footer.identity.incarnation.value,
-                                      footer.identity.seq, footer.grid.dp, footer.grid.cp, &range,
-                                      uniform ? footer.slice_bytes.front() : kOneByOne, lengths_at, &digest,
-                                      content_type_at, footer.schema_hash, footer.provenance_bytes, footer.provenance_hash));
+  builder.Finish(wire::CreateTgbIndex(
+      builder, &stream_id, producer_at, footer.identity.incarnation.value, footer.identity.seq, footer.grid.dp,
+      footer.grid.cp, &range, uniform ? footer.slice_bytes.front() : kOneByOne, lengths_at, &digest, content_type_at,
+      footer.schema_hash, footer.provenance_bytes, footer.provenance_hash));
   const ByteView index = std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()));
   return Bytes(index.begin(), index.end());
 }
