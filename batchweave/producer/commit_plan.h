@@ -30,8 +30,8 @@ struct CommitPlan {
   bool changes = false;           // `next` differs from what it was built on.
 };
 
-// Adds `runs` to `next`, which BeginNext made of the newest version and BringRows completed for their producers. Every precondition is checked against it, every
-// time: whatever was true of an older version proves nothing (faults C3, M9).
+// Adds `runs` to `next`, which BeginNext made of the newest version and BringRows completed for their producers. Every
+// precondition is checked against it, every time: whatever was true of an older version proves nothing (faults C3, M9).
 CommitPlan PlanCommit(Manifest next, std::span<const CommitRun> runs, int64_t committed_at_ns);
 
 }  // namespace batchweave

@@ -1,0 +1,153 @@
+// Processes that share nothing but a directory, and die at any point.
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "batchweave/store/local_store.h"
+#include "batchweave/stream/stream.h"
+#include "batchweave/stream/verify.h"
+#include "batchweave/testing/child_process.h"
+#include "batchweave/testing/killing_store.h"
+#include "batchweave/testing/matchers.h"
+#include "batchweave/testing/seeded_random.h"
+#include "batchweave/testing/temporary_directory.h"
+
+namespace batchweave {
+namespace {
+
+// What a process of its own opens: the directory, the system's clock, chance and threads.
+class Process {
+ public:
+  explicit Process(const std::string& directory, KillPoint point = {})
+      : local_(*LocalStore::Open(directory, {.durability = Durability::kNone})), store_(*local_, point) {}
+  Env env() { return {.store = store_, .clock = clock_, .random = random_, .threads = threads_}; }
+
+ private:
+  std::unique_ptr<ObjectStore> local_;
+  KillingStore store_;
+  SystemClock clock_;
+  SystemRandom random_;
+  SystemThreads threads_;
+};
+
+uint64_t NumberIn(const std::optional<Bytes>& cursor) { return cursor ? std::stoull(std::string(AsText(*cursor))) : 0; }
+
+// A source of `batches` numbered batches that goes on where the last holder of its name stood. False on any error.
+bool RunProducer(const std::string& directory, const std::string& name, uint64_t batches, KillPoint point = {}) {
+  Process process(directory, point);
+  Result<Stream> stream = Stream::Open(process.env(), "run");
+  if (!stream.ok()) return false;
+  Result<Producer> producer = stream->OpenProducer(name);
+  // Killed right after its last commit, it has finished.
+  if (FailedWith(producer, ErrorCode::kAlreadyExists)) return true;
+  if (!producer.ok()) return false;
+  for (uint64_t number = NumberIn(producer->cursor()) + 1; number <= batches; ++number) {
+    GlobalBatch batch({.dp = 2, .cp = 1});
+    for (const uint32_t dp : {0u, 1u}) {
+      if (!batch.Set({.dp = dp}, ToBytes(name + " " + std::to_string(number))).ok()) return false;
+    }
+    const PublishOptions options{.cursor = ToBytes(std::to_string(number)),
+                                 .cursor_before = ToBytes(std::to_string(number - 1))};
+    if (!producer->Publish(std::move(batch), options).ok() || !producer->Flush().ok()) return false;
+  }
+  return producer->Finish().ok();
+}
+
+void ExpectWhole(const std::string& directory, uint64_t steps) {
+  Process process(directory);
+  Result<Stream> stream = Stream::Open(process.env(), "run");
+  ASSERT_THAT(stream, IsOk());
+  const Result<VerifyReport> report = VerifyStream(*stream, {.deep = true});
+  ASSERT_THAT(report, IsOk());
+  EXPECT_TRUE(report->ok()) << report->findings.front().message;
+  EXPECT_EQ(report->next_step, Step{steps});
+}
+
+class ProcessesTest : public ::testing::Test {
+ protected:
+  void CreateStream() {
+    Process process(directory_.path());
+    ASSERT_THAT(Stream::Create(process.env(), "run"), IsOk());
+  }
+  TemporaryDirectory directory_;
+};
+
+// Covers C4, A8, I4, I5, I7.
+TEST_F(ProcessesTest, ProducerKilledAtAnyCallGoesOnWhereItsCommitsEnd) {
+  for (const bool after_effect : {false, true}) {
+    bool killed = true;
+    for (size_t call = 1; killed; ++call) {
+      SCOPED_TRACE(::testing::Message() << "killed at call " << call << (after_effect ? ", after it" : ", before it"));
+      const TemporaryDirectory directory;
+      {
+        Process process(directory.path());
+        ASSERT_THAT(Stream::Create(process.env(), "run"), IsOk());
+      }
+      const auto run = [&](KillPoint point) {
+        return ChildProcess([&] { return RunProducer(directory.path(), "a", 3, point); }).Wait();
+      };
+      killed = !run({.call = call, .after_effect = after_effect});
+      ASSERT_TRUE(!killed || run({}));
+      ExpectWhole(directory.path(), 3);
+    }
+  }
+}
+
+// Covers C4, I1, I3, I5.
+TEST_F(ProcessesTest, EightProcessesThatAreKilledAtRandomLoseAndDoubleNothing) {
+  constexpr uint64_t kBatches = 20;
+  CreateStream();
+  SeededRandom random(20);
+  std::vector<std::unique_ptr<ChildProcess>> children(8);
+  const auto start = [&](size_t i, KillPoint point) {
+    const std::string name = "p" + std::to_string(i);
+    children[i] = std::make_unique<ChildProcess>([&] { return RunProducer(directory_.path(), name, kBatches, point); });
+  };
+  // Each dies up to three times, at calls that may be in any of what it does, then runs to its end.
+  for (int life = 0; life < 4; ++life) {
+    for (size_t i = 0; i < children.size(); ++i) {
+      if (children[i]) static_cast<void>(children[i]->Wait());
+      const KillPoint point{.call = 1 + random.Next() % 150, .after_effect = random.Next() % 2 == 0};
+      start(i, life < 3 ? point : KillPoint{});
+    }
+  }
+  for (const auto& child : children) EXPECT_TRUE(child->Wait());
+  ExpectWhole(directory_.path(), 8 * kBatches);
+}
+
+// Covers B6.
+TEST_F(ProcessesTest, OfThirtyTwoCreatorsOneWinsAndAllOpenTheSame) {
+  std::vector<std::unique_ptr<ChildProcess>> children;
+  for (int i = 0; i < 32; ++i) {
+    children.push_back(std::make_unique<ChildProcess>([&] {
+      Process process(directory_.path());
+      const Result<Stream> created = Stream::Create(process.env(), "run");
+      const Result<Stream> opened = Stream::Open(process.env(), "run");
+      if (!opened.ok() || (created.ok() && created->id() != opened->id())) return false;
+      if (!created.ok() && created.error().code != ErrorCode::kAlreadyExists) return false;
+      const std::string key = (created.ok() ? "won/" : "lost/") + std::to_string(getpid());
+      return PutBytes(process.env().store, key, {}, PutMode::kCreate).ok();
+    }));
+  }
+  for (const auto& child : children) EXPECT_TRUE(child->Wait());
+  Process process(directory_.path());
+  EXPECT_EQ(process.env().store.List("won/", "", 100)->objects.size(), 1u);
+  EXPECT_EQ(process.env().store.List("lost/", "", 100)->objects.size(), 31u);
+}
+
+// Covers B2, I6.
+TEST_F(ProcessesTest, TwoProcessesWithOneNameDoNotFightForEver) {
+  CreateStream();
+  ChildProcess first([&] { return RunProducer(directory_.path(), "a", 200); });
+  ChildProcess second([&] { return RunProducer(directory_.path(), "a", 200); });
+  const bool first_ended = first.Wait();
+  const bool second_ended = second.Wait();
+  // The later one fenced the other; if that had finished already, it was told so.
+  EXPECT_TRUE(first_ended || second_ended);
+  ExpectWhole(directory_.path(), 200);
+}
+
+}  // namespace
+}  // namespace batchweave
