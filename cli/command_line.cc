@@ -73,7 +73,10 @@ CommandLine::CommandLine()
     : app_(std::make_unique<CLI::App>("Streams of training batches in an object store.", "batchweave")) {
   app_->require_subcommand(1);
   app_->set_version_flag("--version", kVersion);
-  app_->footer("Each command has a page of its own: batchweave COMMAND --help\n\n" + ExitCodesHelp());
+  app_->footer(
+      "Each command has a page of its own: batchweave COMMAND --help\n"
+      "Results go to standard output, errors to standard error; with --json both are JSON, one object a line.\n\n" +
+      ExitCodesHelp());
 }
 
 CommandLine::~CommandLine() = default;

@@ -68,7 +68,7 @@ void PrintProducers(Console& console, const StreamDescription& stream, Duration 
     table.AddRow({row.producer, std::string(StateName(row.state)), Grouped(row.seq),
                   row.step ? fmt::format("{}", row.step->value) : "none", fmt::format("{}", row.incarnation.value),
                   producer.committed_at_ns ? Ago(now - Duration(*producer.committed_at_ns))
-                  : row.step               ? "long ago"
+                  : row.step               ? "earlier"
                                            : "never",
                   producer.cursor ? Shortened(TextOrHex(*producer.cursor), kCursorShownMax) : "none"});
   }
