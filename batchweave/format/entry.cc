@@ -47,21 +47,22 @@ bool PartsTileGrid(const Entry& entry) {
   return true;
 }
 
-Result<void> CheckPart(const Entry& entry, const Part& part) {
-  if (part.provenance_bytes > kProvenanceBytesMax) return Corrupt(entry, "provenance is too long");
-  if (part.footer_bytes <= kFooterTailBytes) return Corrupt(entry, "footer is too short");
-  const uint64_t after_slices = uint64_t{part.provenance_bytes} + part.footer_bytes;
-  if (part.slice_bytes.empty()) {
-    return part.object_bytes > after_slices ? Result<void>() : Corrupt(entry, "object is too short");
-  }
-  const uint64_t payload_end = BW_TRY(PartLayout::PayloadEnd(part.range, part.slice_bytes));
-  if (payload_end + after_slices != part.object_bytes) return Corrupt(entry, "slices do not fill their object");
-  return {};
-}
-
 }  // namespace
 
 bool LengthsFitEntry(const std::vector<Part>& parts) { return EncodedLengthsBytes(parts) <= kEntryLengthsBytesMax; }
+
+Result<void> CheckPart(const Part& part) {
+  const auto corrupt = [](std::string_view reason) { return Error{ErrorCode::kCorrupt, std::string(reason)}; };
+  if (part.provenance_bytes > kProvenanceBytesMax) return corrupt("provenance is too long");
+  if (part.footer_bytes <= kFooterTailBytes) return corrupt("footer is too short");
+  const uint64_t after_slices = uint64_t{part.provenance_bytes} + part.footer_bytes;
+  if (part.slice_bytes.empty()) {
+    return part.object_bytes > after_slices ? Result<void>() : corrupt("object is too short");
+  }
+  const uint64_t payload_end = BW_TRY(PartLayout::PayloadEnd(part.range, part.slice_bytes));
+  if (payload_end + after_slices != part.object_bytes) return corrupt("slices do not fill their object");
+  return {};
+}
 
 Result<void> CheckEntry(const Entry& entry) {
   if (!CheckName("producer", entry.producer).ok()) return Corrupt(entry, "producer has no valid name");
@@ -73,7 +74,9 @@ Result<void> CheckEntry(const Entry& entry) {
   if (entry.parts.size() > kPartsMax) return Corrupt(entry, "too many parts");
   if (!PartsTileGrid(entry)) return Corrupt(entry, "parts do not tile the grid");
   if (!LengthsFitEntry(entry.parts)) return Corrupt(entry, "slice lengths are too long for an entry");
-  for (const Part& part : entry.parts) BW_TRY(CheckPart(entry, part));
+  for (const Part& part : entry.parts) {
+    if (const Result<void> checked = CheckPart(part); !checked.ok()) return Corrupt(entry, checked.error().message);
+  }
   return {};
 }
 

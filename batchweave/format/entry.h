@@ -59,8 +59,11 @@ bool LengthsFitEntry(const std::vector<Part>& parts);
 // True where `text` may be a content type: printable ASCII, and not too long. None at all is one.
 bool IsContentType(std::string_view text);
 
+// The rules that a part keeps by itself: slices, provenance and footer fill its object. Errors: kCorrupt (says which).
+Result<void> CheckPart(const Part& part);
+
 // The rules that an entry keeps whatever stream it is of: names and limits, a grid within kGridSlicesMax, parts that
-// tile it, slices, provenance and footer that fill each object. Errors: kCorrupt (says which rule).
+// tile it, each passing CheckPart. Errors: kCorrupt (says which rule).
 Result<void> CheckEntry(const Entry& entry);
 
 // Bytes of all slices of `entry`, trailers and padding not counted; object bytes where the lengths are in a footer.

@@ -69,7 +69,7 @@ Result<std::vector<Part>> ReadParts(const wire::Entry& table, CopyBudget& budget
     if (!AreStructsAligned(table.parts()->Data())) return Corrupt("parts lie unaligned");
     parts.reserve(table.parts()->size());
     for (const wire::PartOfGrid* part : *table.parts()) {
-      parts.push_back(BW_TRY(ReadPart(part->object(), FromWire(part->range()), lengths)));
+      parts.push_back(BW_TRY(ReadPartOfGrid(*part, lengths)));
     }
   }
   if (!lengths.empty()) return Corrupt("more slice lengths than slices");
@@ -92,28 +92,30 @@ flatbuffers::Offset<flatbuffers::Vector<uint8_t>> WriteBytes(flatbuffers::FlatBu
 
 }  // namespace
 
+wire::PartOfGrid WritePartOfGrid(const Part& part, std::vector<uint8_t>& lengths) {
+  if (part.slice_bytes.size() > 1) AppendSliceLengths(part.slice_bytes, lengths);
+  return {ToWire(part), ToWire(part.range)};
+}
+
+Result<Part> ReadPartOfGrid(const wire::PartOfGrid& part, std::span<const uint8_t>& lengths) {
+  return ReadPart(part.object(), FromWire(part.range()), lengths);
+}
+
 flatbuffers::Offset<wire::Entry> WriteEntry(flatbuffers::FlatBufferBuilder& builder, const Entry& entry) {
   std::vector<uint8_t> lengths;
-  for (const Part& part : entry.parts) {
-    if (part.slice_bytes.size() > 1) AppendSliceLengths(part.slice_bytes, lengths);
-  }
-  const bool whole = entry.parts.size() == 1;
-  flatbuffers::Offset<flatbuffers::Vector<const wire::PartOfGrid*>> parts_at = 0;
-  if (!whole) {
-    std::vector<wire::PartOfGrid> parts;
-    for (const Part& part : entry.parts) parts.emplace_back(ToWire(part), ToWire(part.range));
-    parts_at = builder.CreateVectorOfStructs(parts);
-  }
+  std::vector<wire::PartOfGrid> parts;
+  for (const Part& part : entry.parts) parts.push_back(WritePartOfGrid(part, lengths));
+  const bool whole = parts.size() == 1;
+  const auto parts_at = whole ? 0 : builder.CreateVectorOfStructs(parts);
   const auto lengths_at = lengths.empty() ? 0 : builder.CreateVector(lengths);
   const auto producer_at = builder.CreateSharedString(entry.producer);
   const auto content_type_at = entry.content_type.empty() ? 0 : builder.CreateSharedString(entry.content_type);
   const auto cursor_at = WriteBytes(builder, entry.cursor);
   const auto metadata_at = WriteBytes(builder, entry.metadata);
   const wire::Hash128 digest = ToWire(entry.digest);
-  const wire::PartObject object = whole ? ToWire(entry.parts.front()) : wire::PartObject();
   return wire::CreateEntry(builder, producer_at, entry.incarnation.value, entry.seq, entry.grid.dp, entry.grid.cp,
                            &digest, content_type_at, entry.schema_hash, entry.samples, entry.committed_at_ns, cursor_at,
-                           metadata_at, whole ? &object : nullptr, parts_at, lengths_at);
+                           metadata_at, whole ? &parts.front().object() : nullptr, parts_at, lengths_at);
 }
 
 Result<Entry> ReadEntry(const wire::Entry& table, CopyBudget& budget) {

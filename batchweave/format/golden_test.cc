@@ -13,6 +13,7 @@
 #include "batchweave/format/archive.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/format/manifest.h"
+#include "batchweave/format/part_message.h"
 #include "batchweave/format/stream_info.h"
 #include "batchweave/format/tgb.h"
 #include "batchweave/testing/matchers.h"
@@ -242,6 +243,28 @@ TEST(GoldenTest, ArchivedObjects) {
   const Bytes rows = Golden("archived-rows.bin", EncodeArchivedRows(GoldenRows()));
   EXPECT_THAT(DecodeArchivedRows(rows), IsOkAndHolds(GoldenRows()));
   EXPECT_EQ(EncodeArchivedRows(GoldenRows()), rows);
+}
+
+TEST(GoldenTest, PartMessages) {
+  const PartTicket ticket{.identity = GoldenFooter().identity,
+                          .grid = {.dp = 3, .cp = 2},
+                          .content_type = "text/plain",
+                          .schema_hash = 0x5c,
+                          .nonce = 0x8888888888888888};
+  const PartReceipt receipt{.ticket = ticket,
+                            .part = {.nonce = 0x9999999999999999,
+                                     .range = GoldenFooter().range,
+                                     .slice_bytes = GoldenFooter().slice_bytes,
+                                     .object_bytes = 549,
+                                     .footer_bytes = 208,
+                                     .provenance_bytes = 21},
+                            .trailers = {0xf1, 0xf2, 0xf3, 0xf4}};
+  const Bytes golden_ticket = Golden("part-ticket.bin", EncodePartTicket(ticket));
+  EXPECT_THAT(DecodePartTicket(golden_ticket), IsOkAndHolds(ticket));
+  EXPECT_EQ(EncodePartTicket(ticket), golden_ticket);
+  const Bytes golden_receipt = Golden("part-receipt.bin", EncodePartReceipt(receipt));
+  EXPECT_THAT(DecodePartReceipt(golden_receipt), IsOkAndHolds(receipt));
+  EXPECT_EQ(EncodePartReceipt(receipt), golden_receipt);
 }
 
 TEST(GoldenTest, Keys) {

@@ -31,12 +31,14 @@ struct Kind {
 };
 
 // In the order of ObjectKind.
-constexpr std::array<Kind, 5> kKinds = {{
+constexpr std::array<Kind, 7> kKinds = {{
     {"BWmanif\n", "manifest"},
     {"BWtombs\n", "tombstone"},
     {"BWentry\n", "archived entries"},
     {"BWindex\n", "archive index"},
     {"BWrows_\n", "archived rows"},
+    {"BWtickt\n", "part ticket"},
+    {"BWrecpt\n", "part receipt"},
 }};
 
 std::optional<ObjectKind> KindOf(std::string_view magic) {

@@ -1,4 +1,4 @@
-// What every metadata object begins with: 64 bytes that say what it is and how long its one or two blocks are, so that
+// What every metadata object and message begins with: 64 bytes that say what it is and how long its one or two blocks are, so that
 // nothing else is looked at before it is known to be whole. docs/format.md, "The frame".
 #pragma once
 
@@ -12,7 +12,15 @@ namespace batchweave {
 
 inline constexpr size_t kFrameBytes = 64;
 
-enum class ObjectKind : uint8_t { kManifest, kTombstone, kArchivedEntries, kArchiveIndex, kArchivedRows };
+enum class ObjectKind : uint8_t {
+  kManifest,
+  kTombstone,
+  kArchivedEntries,
+  kArchiveIndex,
+  kArchivedRows,
+  kPartTicket,
+  kPartReceipt,
+};
 
 // "manifest", "tombstone", ...
 std::string_view ObjectKindName(ObjectKind kind);

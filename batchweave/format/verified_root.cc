@@ -5,6 +5,7 @@
 
 #include "batchweave/format/archive_generated.h"
 #include "batchweave/format/manifest_generated.h"
+#include "batchweave/format/parts_generated.h"
 #include "batchweave/format/tgb_generated.h"
 
 namespace batchweave {
@@ -33,5 +34,7 @@ template Result<const wire::ArchivedEntries*> VerifiedRoot(ByteView, std::string
 template Result<const wire::ArchiveIndex*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::ArchivedRows*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::TgbIndex*> VerifiedRoot(ByteView, std::string_view);
+template Result<const wire::PartTicket*> VerifiedRoot(ByteView, std::string_view);
+template Result<const wire::PartReceipt*> VerifiedRoot(ByteView, std::string_view);
 
 }  // namespace batchweave
