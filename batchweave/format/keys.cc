@@ -41,8 +41,9 @@ std::optional<uint64_t> TakeNumber(std::string_view& text, size_t digits, int ba
     if (c >= 'A' && c <= 'F') return std::nullopt;
   }
   uint64_t value = 0;
-  const auto [end, error] = std::from_chars(number.data(), number.data() + digits, value, base);
-  if (error != std::errc() || end != number.data() + digits) return std::nullopt;
+  const char* const first = number.data();
+  const auto [end, error] = std::from_chars(first, first + digits, value, base);
+  if (error != std::errc() || end != first + digits) return std::nullopt;
   text.remove_prefix(digits);
   return value;
 }

@@ -30,8 +30,9 @@ std::optional<Hash128> ParseHex128(std::string_view text) {
   constexpr size_t kDigits = 16;
   Hash128 bits;
   if (text.size() != 2 * kDigits || text.find_first_not_of("0123456789abcdef") != text.npos) return std::nullopt;
-  std::from_chars(text.data(), text.data() + kDigits, bits.high, 16);
-  std::from_chars(text.data() + kDigits, text.data() + 2 * kDigits, bits.low, 16);
+  const char* const first = text.data();
+  std::from_chars(first, first + kDigits, bits.high, 16);
+  std::from_chars(first + kDigits, first + 2 * kDigits, bits.low, 16);
   return bits;
 }
 
