@@ -1,0 +1,21 @@
+#include "examples/demo/process/job_options.h"
+
+namespace batchweave::demo {
+
+void AddJobOptions(CLI::App& app, JobOptions& options) {
+  app.add_option("directory", options.corpus.directory, "where fetch.sh put the data; the stream lies there too")
+      ->required();
+  app.add_option("--keep-one-in", options.corpus.keep_one_in, "use each Nth sample only")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--sequence-length", options.packing.sequence_length, "positions of a sequence")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+}
+
+std::vector<std::string> JobArguments(const JobOptions& options) {
+  return {options.corpus.directory, "--keep-one-in", std::to_string(options.corpus.keep_one_in), "--sequence-length",
+          std::to_string(options.packing.sequence_length)};
+}
+
+}  // namespace batchweave::demo

@@ -1,0 +1,32 @@
+// What all programs of the demo agree on: where everything lies, and how the corpus is packed.
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "examples/demo/data/batch_source.h"
+#include "examples/demo/data/corpus.h"
+
+namespace batchweave::demo {
+
+inline constexpr std::string_view kStreamName = "demo";
+
+struct JobOptions {
+  CorpusOptions corpus;
+  PackingOptions packing{.parts = 3};  // One part a producer.
+
+  // All below corpus.directory.
+  std::string store() const { return corpus.directory + "/streams"; }
+  std::string records() const { return corpus.directory + "/records"; }
+  std::string logs() const { return corpus.directory + "/logs"; }
+};
+
+// Lets `app` take them from its command line.
+void AddJobOptions(CLI::App& app, JobOptions& options);
+
+// What a program's command line must hold to get the same options.
+std::vector<std::string> JobArguments(const JobOptions& options);
+
+}  // namespace batchweave::demo

@@ -1,0 +1,88 @@
+// demo_rank DIR --record FILE: one rank of the demo's training job. Folds the slices of its mesh coordinate, and goes
+// on from its last saved record: kill it at any time and start it again.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <string>
+
+#include "batchweave/stream/open_env.h"
+#include "batchweave/stream/stream.h"
+#include "examples/demo/data/record.h"
+#include "examples/demo/process/job_options.h"
+#include "examples/demo/process/progress_report.h"
+
+namespace batchweave::demo {
+namespace {
+
+// Longer than a killed producer takes to come back on a busy machine, short enough to see that a job is stuck.
+constexpr Duration kStallAfter = std::chrono::minutes(1);
+
+struct Arguments {
+  std::string directory;
+  std::string record_path;
+  MeshRank rank;
+  uint64_t start_step = 0;
+  uint64_t end_step = UINT64_MAX;
+  uint64_t save_every = 8;
+};
+
+Result<Record> LoadOrBegin(const Arguments& arguments) {
+  Result<Record> saved = Record::Load(arguments.record_path);
+  if (!FailedWith(saved, ErrorCode::kNotFound)) return saved;
+  Record record;
+  record.position = arguments.start_step;
+  return record;
+}
+
+void Report(ProgressReport::Event event, const Record& record, const Consumer& rank) {
+  const ConsumerStats stats = rank.stats();
+  PrintReport({.event = event, .at = record.position, .bytes = stats.delivered_bytes, .requests = stats.payload_gets});
+}
+
+Result<void> Run(const Arguments& arguments) {
+  JobOptions job;
+  job.corpus.directory = arguments.directory;
+  const auto env = BW_TRY(OpenEnv(job.store()));
+  Stream stream = BW_TRY(Stream::Open(env->env(), kStreamName));
+  Record record = BW_TRY(LoadOrBegin(arguments));
+  Consumer rank = BW_TRY(
+      stream.OpenConsumer({.position = Step{record.position}, .rank = arguments.rank, .stall_after = kStallAfter}));
+  Report(ProgressReport::Event::kBegin, record, rank);
+  while (record.position < arguments.end_step) {
+    const std::optional<RankBatch> batch = BW_TRY(rank.Next());
+    if (!batch.has_value()) break;  // The stream is sealed, and this was its last step.
+    for (const batchweave::Slice& slice : batch->slices()) BW_TRY(record.Fold(slice.bytes));
+    record.position = rank.position().value;
+    if (record.position % arguments.save_every == 0) BW_TRY(record.Save(arguments.record_path));
+    Report(ProgressReport::Event::kStep, record, rank);
+  }
+  BW_TRY(record.Save(arguments.record_path));
+  Report(ProgressReport::Event::kEnd, record, rank);
+  return {};
+}
+
+}  // namespace
+}  // namespace batchweave::demo
+
+int main(int argc, char** argv) {
+  batchweave::demo::Arguments arguments;
+  CLI::App app("Folds what one rank of a training job reads, from its last saved record on.");
+  app.add_option("directory", arguments.directory, "where the demo's stream lies")->required();
+  app.add_option("--record", arguments.record_path, "the file that the rank is saved in")->required();
+  app.add_option("--dp-rank", arguments.rank.dp_rank, "data-parallel rank")->capture_default_str();
+  app.add_option("--dp-size", arguments.rank.dp_size, "of how many")->capture_default_str();
+  app.add_option("--cp-rank", arguments.rank.cp_rank, "context-parallel rank")->capture_default_str();
+  app.add_option("--cp-size", arguments.rank.cp_size, "of how many")->capture_default_str();
+  app.add_option("--start-step", arguments.start_step, "where to begin if nothing was saved")->capture_default_str();
+  app.add_option("--end-step", arguments.end_step, "the first step not to read; default: the end of the stream");
+  app.add_option("--save-every", arguments.save_every, "steps from one saved record to the next")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  CLI11_PARSE(app, argc, argv);
+  const batchweave::Result<void> result = batchweave::demo::Run(arguments);
+  if (result.ok()) return 0;
+  fmt::print(stderr, "demo_rank: {}\n", batchweave::ToString(result.error()));
+  return 1;
+}

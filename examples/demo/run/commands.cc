@@ -1,0 +1,86 @@
+#include "examples/demo/run/commands.h"
+
+#include <fmt/format.h>
+
+#include <filesystem>
+#include <utility>
+
+namespace batchweave::demo {
+namespace {
+
+void Append(std::vector<std::string>& arguments, std::vector<std::string> more) {
+  for (std::string& argument : more) arguments.push_back(std::move(argument));
+}
+
+std::string Text(uint64_t number) { return std::to_string(number); }
+
+// As short as it may be said from the current folder.
+std::string Shortest(const std::string& path) {
+  std::error_code failed;
+  const std::string relative = std::filesystem::relative(path, failed).string();
+  return failed || relative.starts_with("..") ? path : relative;
+}
+
+}  // namespace
+
+Commands::Commands(JobOptions job, std::string programs, std::string batchweave)
+    : job_(std::move(job)), programs_(std::move(programs)), batchweave_(std::move(batchweave)) {}
+
+Child::Command Commands::Make(std::string name, std::string program) const {
+  std::string log_path = fmt::format("{}/{}.log", job_.logs(), name);
+  return {.name = std::move(name), .arguments = {std::move(program)}, .log_path = std::move(log_path)};
+}
+
+Child::Command Commands::Producer(uint32_t part, uint64_t pace_ms) const {
+  Child::Command command = Make(ProducerName(part), programs_ + "/demo_producer");
+  Append(command.arguments, JobArguments(job_));
+  Append(command.arguments, {"--part", Text(part), "--parts", Text(job_.packing.parts), "--pace-ms", Text(pace_ms)});
+  return command;
+}
+
+Child::Command Commands::Rank(const RankPlace& place) const {
+  Child::Command command = Make(RankName(place.mesh, place.rank), programs_ + "/demo_rank");
+  Append(command.arguments, {job_.corpus.directory, "--record", RecordOf(place.mesh, place.rank),           //
+                             "--dp-rank", Text(place.rank.dp_rank), "--dp-size", Text(place.rank.dp_size),  //
+                             "--cp-rank", Text(place.rank.cp_rank), "--cp-size", Text(place.rank.cp_size),  //
+                             "--start-step", Text(place.start_step)});
+  if (place.end_step.has_value()) Append(command.arguments, {"--end-step", Text(*place.end_step)});
+  return command;
+}
+
+Child::Command Commands::Reference() const {
+  Child::Command command = Make("reference", programs_ + "/demo_reference");
+  Append(command.arguments, JobArguments(job_));
+  Append(command.arguments, {"--parts", Text(job_.packing.parts), "--record", RecordOfReference()});
+  return command;
+}
+
+Child::Command Commands::Verify() const {
+  Child::Command command = Make("verify", batchweave_);
+  Append(command.arguments, {"verify", "--deep", StreamUrl()});
+  return command;
+}
+
+std::string Commands::RecordOf(Mesh mesh, const MeshRank& rank) const {
+  return fmt::format("{}/{}.record", job_.records(), RankName(mesh, rank));
+}
+
+std::string Commands::RecordOfReference() const { return job_.records() + "/reference.record"; }
+
+std::string Commands::StreamUrl() const { return fmt::format("{}/{}", Shortest(job_.store()), kStreamName); }
+
+std::string Commands::ForPeople(std::string_view subcommand) const {
+  return fmt::format("{} {} {}", Shortest(batchweave_), subcommand, StreamUrl());
+}
+
+std::vector<MeshRank> RanksOf(Mesh mesh) {
+  std::vector<MeshRank> ranks;
+  for (uint32_t dp = 0; dp < mesh.dp; ++dp) {
+    for (uint32_t cp = 0; cp < mesh.cp; ++cp) {
+      ranks.push_back({.dp_rank = dp, .dp_size = mesh.dp, .cp_rank = cp, .cp_size = mesh.cp});
+    }
+  }
+  return ranks;
+}
+
+}  // namespace batchweave::demo

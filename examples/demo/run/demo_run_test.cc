@@ -1,0 +1,60 @@
+// The demo as a person runs it, on a corpus of a few pages: all its programs, kills and checks.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+#include "batchweave/testing/matchers.h"
+#include "examples/demo/data/testing/small_corpus.h"
+#include "examples/demo/run/child.h"
+
+namespace batchweave::demo {
+namespace {
+
+using ::testing::HasSubstr;
+
+// A copy of the small corpus, to run in.
+class DemoRunTest : public ::testing::Test {
+ protected:
+  DemoRunTest() {
+    std::filesystem::copy(SmallCorpus::Instance().directory() + "/raw", folder_.path() + "/raw",
+                          std::filesystem::copy_options::recursive);
+  }
+
+  Finished Run(const std::string& directory) {
+    const Child::Command command{.name = "demo_run",
+                                 .arguments = {DEMO_RUN, directory, "--sequence-length", "128", "--seconds", "5",
+                                               "--restart-after-ms", "200", "--batchweave", BATCHWEAVE},
+                                 .log_path = folder_.path() + "/demo_run.log"};
+    return RunToEnd(command, clock_).value();
+  }
+
+  std::string LastWords() const { return LastLineOf(folder_.path() + "/demo_run.log"); }
+
+  TemporaryFolder folder_;
+  SystemClock clock_;
+};
+
+TEST_F(DemoRunTest, EachSampleArrivesOnceThoughProducersAndRanksAreKilled) {
+  const Finished finished = Run(folder_.path());
+  ASSERT_EQ(finished.status, 0) << LastWords() << "\n" << ::testing::PrintToString(finished.lines);
+  const auto json = nlohmann::json::parse(finished.lines.back());
+  EXPECT_GT(json["samples"], 0);
+  EXPECT_EQ(json["delivered"], json["samples"]);
+  EXPECT_EQ(json["missing"], 0);
+  EXPECT_EQ(json["duplicates"], 0);
+  EXPECT_EQ(json["restarts"], 4);
+  EXPECT_EQ(json["statistic_identical"], true);
+  EXPECT_GT(json["steps"], 20);
+  EXPECT_GT(json["seconds"], 0);
+}
+
+TEST_F(DemoRunTest, WithoutDataItSaysHowToGetIt) {
+  const TemporaryFolder empty;
+  EXPECT_EQ(Run(empty.path()).status, 1);
+  EXPECT_THAT(LastWords(), HasSubstr("fetch.sh"));
+}
+
+}  // namespace
+}  // namespace batchweave::demo

@@ -1,0 +1,46 @@
+// What is to happen in the run, and when. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "batchweave/base/result.h"
+#include "batchweave/consumer/mesh.h"
+#include "examples/demo/data/corpus.h"
+#include "examples/demo/process/job_options.h"
+
+namespace batchweave::demo {
+
+struct Mesh {
+  uint32_t dp = 1;
+  uint32_t cp = 1;
+};
+
+// "dp=2 x cp=2"
+std::string ToString(Mesh mesh);
+
+// kill -9.
+struct Kill {
+  std::string worker;  // By name.
+  uint64_t step = 0;   // A rank: when it has come so far. A producer: when the stream has.
+};
+
+struct Plan {
+  uint64_t steps = 0;             // Of the whole stream, about.
+  std::vector<Mesh> meshes;       // The training job runs on each in turn.
+  std::vector<uint64_t> changes;  // At which steps it goes from one to the next: one less than meshes.
+  std::vector<Kill> kills;
+};
+
+// How a plan and everything else calls them.
+std::string ProducerName(uint32_t part);
+std::string RankName(Mesh mesh, const MeshRank& rank);
+
+// The demo's plan for a stream of about so many steps: on each of two meshes a producer and a rank are killed.
+Plan PlanFor(uint64_t steps);
+
+// About how many steps the corpus gives: from one sample in many. Errors: as Corpus::Read and MakeSample.
+Result<uint64_t> EstimateSteps(const Corpus& corpus, const Tokenizer& tokenizer, const PackingOptions& packing);
+
+}  // namespace batchweave::demo
