@@ -8,6 +8,19 @@
 
 namespace batchweave {
 
+Result<void> CheckBatchShape(Grid grid, const BatchOptions& options) {
+  if (!IsGrid(grid)) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("a grid has 1 to {} slices: grid={}x{}", kGridSlicesMax, grid.dp, grid.cp)};
+  }
+  if (!IsContentType(options.content_type)) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("a content type is printable and not too long: bytes={} max={}",
+                             options.content_type.size(), kContentTypeBytesMax)};
+  }
+  return {};
+}
+
 GlobalBatch::GlobalBatch(Grid grid, BatchOptions options) : grid_(grid), options_(std::move(options)) {
   // An impossible grid has no contents: CheckComplete says what is wrong with it.
   if (grid_.slices() <= kGridSlicesMax) contents_.resize(grid_.slices());
@@ -53,14 +66,7 @@ Result<GlobalBatch::Content*> GlobalBatch::Claim(Coordinate at) {
 }
 
 Result<void> GlobalBatch::CheckComplete() const {
-  if (grid_.dp == 0 || grid_.cp == 0 || grid_.slices() > kGridSlicesMax) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("a grid has 1 to {} slices: grid={}x{}", kGridSlicesMax, grid_.dp, grid_.cp)};
-  }
-  if (options_.content_type.size() > kContentTypeBytesMax) {
-    return Error{ErrorCode::kInvalidArgument, fmt::format("the content type is too long: bytes={} max={}",
-                                                          options_.content_type.size(), kContentTypeBytesMax)};
-  }
+  BW_TRY(CheckBatchShape(grid_, options_));
   for (size_t i = 0; i < contents_.size(); ++i) {
     if (contents_[i].set) continue;
     return Error{ErrorCode::kInvalidArgument, fmt::format("a slice is missing: dp={} cp={} grid={}x{}", i % grid_.dp,

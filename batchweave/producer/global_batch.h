@@ -14,9 +14,12 @@
 namespace batchweave {
 
 struct BatchOptions {
-  std::string content_type = "application/octet-stream";  // A MIME type, at most kContentTypeBytesMax.
+  std::string content_type = "application/octet-stream";  // A MIME type: printable, at most kContentTypeBytesMax.
   uint64_t schema_hash = 0;                               // Of the codec's schema; 0: none.
 };
+
+// Errors: kInvalidArgument (the grid is zero or too large, or a limit of `options` is passed).
+Result<void> CheckBatchShape(Grid grid, const BatchOptions& options);
 
 class GlobalBatch {
  public:
@@ -45,8 +48,7 @@ class GlobalBatch {
   // In layout order: cp outermost, dp innermost.
   const std::vector<Content>& contents() const { return contents_; }
 
-  // Errors: kInvalidArgument (the grid is zero or too large, a limit of `options` is passed, or a slice is missing:
-  // the first of them is named).
+  // Errors: those of CheckBatchShape, and kInvalidArgument where a slice is missing: the first of them is named.
   Result<void> CheckComplete() const;
 
  private:

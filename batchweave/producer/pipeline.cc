@@ -42,27 +42,30 @@ Result<uint64_t> Pipeline::Enqueue(ProducerState& producer, GlobalBatch&& batch,
   BW_TRY(batch.CheckComplete());
   Lock lock(mutex_);
   BW_TRY(CheckOpen(producer));
-  BW_TRY(CheckPublish(producer, batch, options));
+  const uint64_t size_bytes = batch.size_bytes() + options.provenance.size();
+  BW_TRY(CheckNoTickets(producer));
+  BW_TRY(CheckPublish(producer, size_bytes, options));
   const TimePoint began = env_.clock.Now();
-  BW_TRY(AwaitRoom(lock, producer, batch.size_bytes()));
+  BW_TRY(AwaitRoom(lock, producer, size_bytes));
   producer.stats.waited_for_room += env_.clock.Now() - began;
   // Another thread may have published while this one waited for room: the cursors must join as things stand now.
-  BW_TRY(CheckPublish(producer, batch, options));
+  BW_TRY(CheckNoTickets(producer));
+  BW_TRY(CheckPublish(producer, size_bytes, options));
+  return Append(producer, {.size_bytes = size_bytes, .batch = std::move(batch), .options = std::move(options)});
+}
 
+uint64_t Pipeline::Append(ProducerState& producer, PendingBatch&& batch) {
   if (producer.pending.empty()) Progress(producer);
-  // Shared: see ProducerState::pending.
-  const auto pending = std::make_shared<PendingBatch>();
-  pending->seq = ++producer.published_seq;
-  pending->size_bytes = batch.size_bytes();
-  pending->batch = std::move(batch);
-  producer.published_cursor = options.cursor;
-  pending->options = std::move(options);
-  producer.pending.push_back(pending);
-  producer.pending_bytes += pending->size_bytes;
+  batch.seq = ++producer.published_seq;
+  producer.published_cursor = batch.options.cursor;
+  if (batch.state == PendingBatch::State::kQueued) producer.pending_bytes += batch.size_bytes;
   producer.stats.published += 1;
-  producer.stats.published_bytes += pending->size_bytes;
-  env_.clock.NotifyAll(uploads_);
-  return pending->seq;
+  producer.stats.published_bytes += batch.size_bytes;
+  // Shared: see ProducerState::pending.
+  producer.pending.push_back(std::make_shared<PendingBatch>(std::move(batch)));
+  // Parts are uploaded when they come.
+  env_.clock.NotifyAll(producer.pending.back()->state == PendingBatch::State::kQueued ? uploads_ : commits_due_);
+  return producer.published_seq;
 }
 
 Result<void> Pipeline::AwaitCommitted(ProducerState& producer, TimePoint deadline) {
@@ -76,6 +79,7 @@ Result<void> Pipeline::AwaitFinished(ProducerState& producer, TimePoint deadline
   Lock lock(mutex_);
   if (producer.finished) return {};
   BW_TRY(CheckOpen(producer));
+  BW_TRY(CheckNoTickets(producer));
   producer.finish_wanted = true;
   env_.clock.NotifyAll(commits_due_);
   return Await(lock, producer, deadline, [&] { return producer.finished; });
@@ -132,7 +136,8 @@ std::optional<UploadJob> Pipeline::TakeUpload() {
 }
 
 void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
-  GlobalBatch done{Grid{}};  // Its memory is freed after the mutex.
+  GlobalBatch done{Grid{}};  // Its memory is freed after the mutex, and so is that of the options.
+  PublishOptions done_options;
   const Lock lock(mutex_);
   ProducerState& producer = *job.producer;
   if (producer.end) return;
@@ -140,8 +145,8 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
     job.batch->state = PendingBatch::State::kUploaded;
     producer.pending_bytes -= job.batch->size_bytes;
     std::swap(done, job.batch->batch);
-    job.batch->packed->pieces = {};  // They pointed into what is freed now; the entry is all that is needed still.
-    job.batch->packed->scaffold = {};
+    std::swap(done_options, job.batch->options);
+    job.batch->packed->object = {};  // It pointed into what is freed now; the entry is all that is needed still.
     producer.retry_delay = {};
     last_error_.reset();
     Progress(producer);
@@ -258,7 +263,7 @@ Result<void> Pipeline::CheckOpen(ProducerState& producer) {
   return *std::exchange(producer.failure, std::nullopt);
 }
 
-Result<void> Pipeline::CheckPublish(const ProducerState& producer, const GlobalBatch& batch,
+Result<void> Pipeline::CheckPublish(const ProducerState& producer, uint64_t size_bytes,
                                     const PublishOptions& options) const {
   const auto refuse = [](std::string message) { return Error{ErrorCode::kInvalidArgument, std::move(message)}; };
   if (producer.finish_wanted) return refuse("a batch was published after Finish()");
@@ -268,9 +273,13 @@ Result<void> Pipeline::CheckPublish(const ProducerState& producer, const GlobalB
   if (options.metadata.size() > kMetadataBytesMax) {
     return refuse(fmt::format("the metadata is too long: bytes={} max={}", options.metadata.size(), kMetadataBytesMax));
   }
-  if (batch.size_bytes() > env_.store.traits().put_bytes_max) {
-    return refuse(fmt::format("the batch is larger than the store takes as one object: bytes={} max={}",
-                              batch.size_bytes(), env_.store.traits().put_bytes_max));
+  if (options.provenance.size() > kProvenanceBytesMax) {
+    return refuse(
+        fmt::format("the provenance is too long: bytes={} max={}", options.provenance.size(), kProvenanceBytesMax));
+  }
+  if (size_bytes > env_.store.traits().put_bytes_max) {
+    return refuse(fmt::format("the batch is larger than the store takes as one object: bytes={} max={}", size_bytes,
+                              env_.store.traits().put_bytes_max));
   }
   if (options.cursor_before && producer.published_cursor && *options.cursor_before != *producer.published_cursor) {
     return refuse(
@@ -318,6 +327,7 @@ void Pipeline::End(ProducerState& producer, Error error) {
   if (!producer.end) producer.end = std::move(error);
   producer.pending.clear();
   producer.pending_bytes = 0;
+  producer.tickets.clear();
   env_.clock.NotifyAll(outcomes_);
 }
 

@@ -2,6 +2,7 @@
 // and who waits for it. Passive: the loops of uploader.h and the users' calls move batches through it.
 //
 //   Enqueue -> [queued] -> TakeUpload ... FinishUpload -> [uploaded] -> CollectRuns ... Acknowledge
+//   HandOutTicket ... EnqueueParts ----------------------^
 //
 // Safe for concurrent use; one mutex, never held across a call of the store. Waits go through the clock of `env`.
 #pragma once
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include "batchweave/base/result.h"
+#include "batchweave/format/part_message.h"
 #include "batchweave/producer/commit_plan.h"
 #include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/pack.h"
@@ -31,8 +33,8 @@ struct PendingBatch {
   GlobalBatch batch{Grid{}};
   PublishOptions options;
   // Made at the first try and kept: a put that is repeated repeats these bytes under this key. Touched only by the
-  // thread that uploads it.
-  std::optional<PackedBatch> packed;
+  // thread that uploads it. Of a batch in parts, which is uploaded when it comes: the entry alone.
+  std::optional<PackedBatch> packed{};
 };
 
 // One open producer. Guarded by the pipeline's mutex but for the const members.
@@ -47,7 +49,8 @@ struct ProducerState {
   std::optional<Bytes> published_cursor;  // After the last published batch.
   // By seq, contiguous, from committed_seq + 1. Shared: an upload under way outlives the closing of its producer.
   std::deque<std::shared_ptr<PendingBatch>> pending;
-  uint64_t pending_bytes = 0;  // Of those not yet uploaded: their memory is still held.
+  std::deque<PartTicket> tickets;  // Outstanding, by seq, contiguous, from published_seq + 1.
+  uint64_t pending_bytes = 0;      // Of those not yet uploaded: their memory is still held.
   bool finish_wanted = false;
   bool finished = false;
   std::optional<Error> end;      // For good: fenced, sealed or closed.
@@ -79,6 +82,10 @@ class Pipeline {
   // For users' calls; contracts as in producer.h.
   void Add(ProducerRef producer);
   Result<uint64_t> Enqueue(ProducerState& producer, GlobalBatch&& batch, PublishOptions options);
+  Result<PartTicket> HandOutTicket(ProducerState& producer, StreamId stream_id, Grid grid, BatchOptions options);
+  Result<uint64_t> EnqueueParts(ProducerState& producer, std::span<const PartReceipt> receipts,
+                                const PublishOptions& options);
+  void DropTickets(ProducerState& producer);
   Result<void> AwaitCommitted(ProducerState& producer, TimePoint deadline);
   Result<void> AwaitFinished(ProducerState& producer, TimePoint deadline);
   void Close(ProducerState& producer);
@@ -106,9 +113,10 @@ class Pipeline {
   using Lock = std::unique_lock<std::mutex>;
   bool IsCommittable(const ProducerState& producer) const;
   Result<void> CheckOpen(ProducerState& producer);
-  Result<void> CheckPublish(const ProducerState& producer, const GlobalBatch& batch,
-                            const PublishOptions& options) const;
+  Result<void> CheckNoTickets(const ProducerState& producer) const;
+  Result<void> CheckPublish(const ProducerState& producer, uint64_t size_bytes, const PublishOptions& options) const;
   Result<void> AwaitRoom(Lock& lock, ProducerState& producer, uint64_t size_bytes);
+  uint64_t Append(ProducerState& producer, PendingBatch&& batch);
   template <typename Done>
   Result<void> Await(Lock& lock, ProducerState& producer, TimePoint deadline, Done done);
   Error Stalled(const ProducerState& producer) const;

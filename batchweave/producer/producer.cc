@@ -29,6 +29,17 @@ Result<uint64_t> Producer::Publish(GlobalBatch&& batch, PublishOptions options) 
   return impl_->pipeline_.Enqueue(*impl_->state_, std::move(batch), std::move(options));
 }
 
+Result<PartTicket> Producer::NextTicket(Grid grid, BatchOptions options) {
+  return impl_->pipeline_.HandOutTicket(*impl_->state_, impl_->stream_id_, grid, std::move(options));
+}
+
+Result<uint64_t> Producer::PublishParts(std::span<const PartReceipt> receipts, const PublishOptions& options) {
+  impl_->uploader_.Start(impl_->state_->options.upload_threads);
+  return impl_->pipeline_.EnqueueParts(*impl_->state_, receipts, options);
+}
+
+void Producer::DropTickets() { impl_->pipeline_.DropTickets(*impl_->state_); }
+
 Result<void> Producer::Flush(TimePoint deadline) { return impl_->pipeline_.AwaitCommitted(*impl_->state_, deadline); }
 
 Result<void> Producer::Finish(TimePoint deadline) {

@@ -9,9 +9,11 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 
 #include "batchweave/base/result.h"
+#include "batchweave/format/part_message.h"
 #include "batchweave/format/types.h"
 #include "batchweave/producer/global_batch.h"
 #include "batchweave/store/env.h"
@@ -33,6 +35,9 @@ struct PublishOptions {
   std::optional<Bytes> cursor_before{};
   uint64_t samples = 0;
   Bytes metadata{};  // The user's own, at most kMetadataBytesMax.
+  // Which samples came from where, in a form of the user's own; at most kProvenanceBytesMax. Lies in the batch's object,
+  // and is read only when asked for. Of a batch in parts, each part has its own: see Stream::WritePart.
+  Bytes provenance{};
 };
 
 struct ProducerStats {
@@ -61,11 +66,26 @@ class Producer {
 
   // Queues `batch` and returns its seq; waits while more than pending_bytes_max is pending. On error the batch is left
   // with the caller.
-  // Errors: kInvalidArgument (the batch or a limit; cursors that do not join: both are named), kFenced (a newer holder
-  // has the name: stop), kSealed, kClosed, kStalled (no progress; the message says what is awaited), or what stopped
-  // the upload or the commit of an earlier batch (kDenied, kCorrupt, kIncompatible): that one stays queued and is tried
-  // again, so mend the cause and call again.
+  // Errors: kInvalidArgument (the batch or a limit; cursors that do not join: both are named; tickets are outstanding),
+  // kFenced (a newer holder has the name: stop), kSealed, kClosed, kStalled (no progress; the message says what is
+  // awaited), or what stopped the upload or the commit of an earlier batch (kDenied, kCorrupt, kIncompatible): that one
+  // stays queued and is tried again, so mend the cause and call again.
   Result<uint64_t> Publish(GlobalBatch&& batch, PublishOptions options);
+
+  // A batch in parts, each written by another worker (Stream::WritePart). The ticket is for the next batch; several may
+  // be outstanding, for batches that follow each other. Meanwhile Publish() and Finish() are refused. No I/O.
+  // Errors: kInvalidArgument (the grid or a limit; too many tickets), else as Publish.
+  Result<PartTicket> NextTicket(Grid grid, BatchOptions options = {});
+
+  // Queues the batch of the oldest ticket that is outstanding, whose parts are `receipts`, and returns its seq. It
+  // becomes visible as a whole, by one commit. On error the ticket stays outstanding.
+  // Errors: kInvalidArgument (a receipt of anything but that ticket; parts that are doubled, overlap or leave a slice
+  // out; provenance, which belongs to the parts; cursors or limits as for Publish: each names what came and what was
+  // expected), else as Publish.
+  Result<uint64_t> PublishParts(std::span<const PartReceipt> receipts, const PublishOptions& options);
+
+  // Gives up all outstanding tickets: their batches get new ones, and receipts of the old are refused.
+  void DropTickets();
 
   // Waits until everything published is committed. Errors: as Publish.
   Result<void> Flush(TimePoint deadline = kForever);

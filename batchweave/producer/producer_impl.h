@@ -11,11 +11,12 @@ namespace batchweave {
 
 class Producer::Impl {
  public:
-  Impl(Pipeline& pipeline, Uploader& uploader, ProducerRef state)
-      : pipeline_(pipeline), uploader_(uploader), state_(std::move(state)) {}
+  Impl(Pipeline& pipeline, Uploader& uploader, StreamId stream_id, ProducerRef state)
+      : pipeline_(pipeline), uploader_(uploader), stream_id_(stream_id), state_(std::move(state)) {}
 
   Pipeline& pipeline_;
   Uploader& uploader_;
+  const StreamId stream_id_;
   const ProducerRef state_;
 };
 

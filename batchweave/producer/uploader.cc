@@ -25,7 +25,7 @@ Result<void> UploadOne(Env env, const StreamKeys& keys, const UploadJob& job) {
   }
   const uint64_t nonce = pending.packed->entry.parts.front().nonce;
   const std::string key = keys.Data(producer.name, producer.opened.incarnation, pending.seq, nonce);
-  return PutUnique(env, key, pending.packed->pieces, After(env.clock.Now(), kUploadTime));
+  return PutUnique(env, key, pending.packed->object.pieces, After(env.clock.Now(), kUploadTime));
 }
 
 Uploader::Uploader(Env env, ManifestLog& log, Pipeline& pipeline)
