@@ -37,8 +37,9 @@ void Display::Print(std::string_view text) {
 }
 
 void Display::Show(const std::vector<std::string>& lines) {
+  if (lines.empty()) return Clear();
   const TimePoint now = clock_.Now();
-  if (now < show_at_ || lines.empty()) return;
+  if (now < show_at_) return;
   show_at_ = After(now, terminal_ ? kRedraw : kSayAgain);
   if (!terminal_) return Say(lines.front());
   Clear();
@@ -49,7 +50,7 @@ void Display::Show(const std::vector<std::string>& lines) {
 
 void Display::Clear() {
   // Up to the first of them, and away with all below.
-  if (!shown_.empty()) fmt::print("\033[{}A\r\033[J", shown_.size());
+  if (!shown_.empty()) fmt::print("\033[{}A\033[J", shown_.size());
   shown_.clear();
   std::fflush(stdout);
 }

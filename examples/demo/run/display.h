@@ -25,7 +25,7 @@ class Display {
   // As it is, one line.
   void Print(std::string_view text);
 
-  // The moving lines. Where the output is no terminal, the first of them is said now and then.
+  // The moving lines; none takes them away. Where the output is no terminal, the first of them is said now and then.
   void Show(const std::vector<std::string>& lines);
 
   double seconds() const;

@@ -12,8 +12,7 @@ namespace {
 constexpr Duration kTick = std::chrono::milliseconds(50);
 // Ten times what it takes on a machine of two slow cores.
 constexpr Duration kRunMax = std::chrono::minutes(15);
-constexpr size_t kBarWidth = 30;
-constexpr size_t kSmallBarWidth = 10;
+constexpr size_t kBarWidth = 12;  // All fits in 80 columns.
 
 bool AllEnded(const std::vector<Worker>& workers) {
   return std::ranges::all_of(workers, [](const Worker& worker) { return worker.ended(); });
@@ -47,6 +46,7 @@ Result<JobOutcome> Job::Run() {
     if (clock().Now() > deadline) return Error{ErrorCode::kStalled, "the demo takes far too long: see its logs"};
     clock().SleepUntil(After(clock().Now(), kTick));
   }
+  display_.Show({});
   Count(producers_);
   if (!kills_.empty()) {
     return Error{ErrorCode::kCorrupt, fmt::format("{} was to be killed at step {}, and ended before: the stream is too "
@@ -177,14 +177,14 @@ std::vector<std::string> Job::LiveLines() const {
   double share = 0;
   for (const Worker& producer : producers_) {
     share += producer.share() / static_cast<double>(producers_.size());
-    producers += fmt::format("  {} {}", producer.name(),
-                             producer.state() == Worker::State::kKilled ? fmt::format("{:^12}", "down")
-                                                                        : Bar(producer.share(), kSmallBarWidth));
+    const bool down = producer.state() == Worker::State::kKilled;
+    producers +=
+        fmt::format("  {} {}", producer.name(), down ? " down" : fmt::format("{:3.0f} %", producer.share() * 100));
   }
-  return {fmt::format("{} {:3.0f} %  step {}, {} of {} samples, {} read, {:.1f} steps/s", Bar(share, kBarWidth),
+  return {fmt::format("{} {:3.0f} %  step {}  {} of {} samples  {} read  {:.1f} steps/s", Bar(share, kBarWidth),
                       share * 100, manifest.next_step.value, samples_, settings_.samples, HumanSize(bytes),
                       static_cast<double>(manifest.next_step.value) / seconds),
-          fmt::format("  producers {}", producers),
+          fmt::format("  producers:       {}", producers),
           fmt::format("  ranks, {}:{}", ToString(settings_.plan.meshes[mesh_]), ranks)};
 }
 

@@ -46,14 +46,14 @@ void PrintFigures(const Results& results, Display& display) {
   line("killed", fmt::format("{} processes with kill -9, all of them back", outcome.restarts));
 }
 
-void PrintWhereToLook(const Commands& commands, Display& display) {
+void PrintWhereToLook(uint64_t steps, const Commands& commands, Display& display) {
   const auto command = [&](std::string_view subcommand, std::string_view what) {
     display.Print(fmt::format("  {:<70} {}", commands.ForPeople(subcommand), what));
   };
   display.Print("");
   display.Print("Where to look next:");
   command("show", "the stream and its producers");
-  command("show --step 100", "one step: who made it, its slices and checksums");
+  command(fmt::format("show --step {}", steps / 2), "one step: who made it, its slices and checksums");
   command("tail", "step by step");
   display.Print(
       "  examples/demo/producer_main.cc, examples/demo/rank_main.cc: the code that publishes, and that trains");
@@ -67,7 +67,7 @@ bool Summarize(const Results& results, const Commands& commands, Display& displa
   display.Print("");
   display.Print(complaint.empty() ? "All is as it should be." : "FAILED: " + complaint);
   PrintFigures(results, display);
-  PrintWhereToLook(commands, display);
+  PrintWhereToLook(results.outcome.steps, commands, display);
   const AuditReport& audit = results.verdict.audit;
   const nlohmann::ordered_json json = {{"samples", audit.samples},
                                        {"delivered", audit.delivered},
