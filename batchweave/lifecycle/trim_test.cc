@@ -86,6 +86,17 @@ TEST_F(TrimTest, CursorsOfArchivedEntriesMoveToo) {
   EXPECT_THAT(newest.archives, SizeIs(1)) << "step 3 is still below it";
 }
 
+TEST_F(TrimTest, ArchivedRowsWhoseCursorGoesComeBackWithIt) {
+  const Bytes cursor = stream_.Newest().tail[0].cursor;
+  stream_.ArchiveRows();
+  Hold("train", Step{5});
+  ASSERT_THAT(TrimNow(), IsOk());
+  const Manifest newest = stream_.Newest();
+  ASSERT_THAT(newest.rows, SizeIs(1)) << "the other one's last step is still there";
+  EXPECT_EQ(newest.rows[0].producer, "idle");
+  EXPECT_EQ(newest.rows[0].cursor, cursor);
+}
+
 TEST_F(TrimTest, ArchivedObjectsWhollyBelowGo) {
   stream_.Archive(2);
   stream_.Archive(3);

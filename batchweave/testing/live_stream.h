@@ -102,12 +102,9 @@ class LiveStream {
     });
   }
 
-  // Moves all rows, with their cursors, to an archived table.
+  // Moves all rows, as they are, to an archived table.
   void ArchiveRows() {
     Change([&](Manifest& next) {
-      for (ProducerRow& row : next.rows) {
-        if (row.step && !row.cursor) row.cursor = next.tail[row.step->value - next.tail_first().value].cursor;
-      }
       const Bytes object = EncodeArchivedRows({.stream_id = kKeys.stream_id, .rows = std::exchange(next.rows, {})});
       next.archived_rows = WriteArchive(next.version, {.kind = ArchiveRef::Kind::kRows}, object);
     });
