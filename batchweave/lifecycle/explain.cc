@@ -1,6 +1,7 @@
 #include "batchweave/lifecycle/explain.h"
 
 #include <algorithm>
+#include <tuple>
 
 namespace batchweave {
 namespace {
@@ -45,7 +46,7 @@ std::vector<Hold> ExplainHolds(const Manifest& manifest) {
                      .position = checkpoint.position,
                      .pinned = checkpoint.pinned});
   }
-  std::ranges::stable_sort(holds, {}, &Hold::position);
+  std::ranges::sort(holds, {}, [](const Hold& hold) { return std::tie(hold.position, hold.group, hold.checkpoint); });
   for (Hold& hold : holds) {
     hold.steps = manifest.next_step.value - hold.position.value;
     hold.bytes = DataBytes(manifest, hold.position, manifest.next_step);

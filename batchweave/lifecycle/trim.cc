@@ -25,8 +25,7 @@ Result<void> BringRowsWithoutCursor(ManifestLog& log, Manifest& next, Step water
         std::ranges::binary_search(next.rows.begin(), own_end, row.producer, {}, &ProducerRow::producer);
     if (!replaced) next.rows.push_back(row);
   }
-  std::ranges::inplace_merge(next.rows, next.rows.begin() + static_cast<std::ptrdiff_t>(own_rows), {},
-                             &ProducerRow::producer);
+  std::ranges::sort(next.rows, {}, &ProducerRow::producer);
   return {};
 }
 
