@@ -46,11 +46,12 @@ class Consumer::Impl {
   Prefetcher prefetcher;
 };
 
-Result<Consumer> Consumer::Open(Env env, ManifestLog& log, ConsumerOptions options) {
+Result<Consumer> Consumer::Open(Env env, ManifestLog& log, ConsumerOptions options,
+                                std::optional<LoggedManifest> newest) {
   BW_TRY(CheckOptions(options));
   StepIndex index(options.position, kKnownStepsMax);
   const LogQuestion question = index.Ask();
-  BW_TRY(index.Learn(question, AskLog(log, question)));
+  BW_TRY(index.Learn(question, newest ? Result<LogAnswer>(*std::move(newest)) : AskLog(log, question)));
   if (const KnownStep* first = index.Peek()) BW_TRY(SlicesOfStep(*first, options.rank, options.allow_uneven));
   return Consumer(std::make_unique<Impl>(env, log, options, std::move(index)));
 }

@@ -9,17 +9,27 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "batchweave/base/result.h"
 #include "batchweave/consumer/mesh.h"
 #include "batchweave/consumer/rank_batch.h"
+#include "batchweave/log/history.h"
 #include "batchweave/log/manifest_log.h"
 
 namespace batchweave {
 
 struct ConsumerOptions {
-  Step position;  // The first step that Next() returns.
-  MeshRank rank;
+  Step position{};  // The first step that Next() returns.
+  MeshRank rank{};
+
+  // The group that the rank reads for, and the number of its session, which the rank that opened it has told all others.
+  // None: nothing is held for this reader, and no quarantine is kept.
+  std::string group{};
+  Session session{};
+  std::vector<StepRange> skipped{};  // Steps that are passed over: Stream::OpenConsumer fills in the session's.
+
   bool allow_uneven = false;  // See SlicesOf.
 
   // Fetched ahead: at most so many steps and so many bytes, whichever is less; one batch larger than the bytes passes
@@ -55,7 +65,9 @@ class Consumer {
   // Reads the newest manifest. A position beyond the newest step is awaited. The log and the parts of `env` must outlive the consumer.
   // Errors: kInvalidArgument (the rank or an option), kTrimmed (position below the stream's first step),
   // kMeshMismatch (already known from the step at the position), and those of ManifestLog::ReadNewest.
-  static Result<Consumer> Open(Env env, ManifestLog& log, ConsumerOptions options);
+  // A caller that has just read the newest version may hand it over.
+  static Result<Consumer> Open(Env env, ManifestLog& log, ConsumerOptions options,
+                               std::optional<LoggedManifest> newest = std::nullopt);
 
   Consumer(Consumer&&) noexcept;
   Consumer& operator=(Consumer&&) noexcept;

@@ -44,6 +44,20 @@ void PrefetchWindow::Admit(KnownStep known, uint64_t expected_bytes, TimePoint n
   slot.known_since = now;
 }
 
+void PrefetchWindow::AdmitSkipped(KnownStep known) {
+  Admit(std::move(known), 0, {});
+  slots_.back().state = State::kSkipped;
+}
+
+bool PrefetchWindow::PassSkipped() {
+  const Step before = position_;
+  while (!slots_.empty() && slots_.front().state == State::kSkipped) {
+    slots_.pop_front();
+    position_ = position_ + 1;
+  }
+  return position_ != before;
+}
+
 std::optional<KnownStep> PrefetchWindow::TakeFetch(TimePoint now) {
   uint64_t reserved = ReservedBytes();
   for (Slot& slot : slots_) {

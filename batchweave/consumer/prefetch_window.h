@@ -29,7 +29,7 @@ class PrefetchWindow {
   };
   PrefetchWindow(Step position, Limits limits) : limits_(limits), position_(position) {}
 
-  enum class State { kWaiting, kFetching, kReady, kFailed };
+  enum class State { kWaiting, kFetching, kReady, kFailed, kSkipped };
   struct Slot {
     KnownStep known;
     State state = State::kWaiting;
@@ -46,6 +46,11 @@ class PrefetchWindow {
 
   // The step after those that the window has; there must be room.
   void Admit(KnownStep known, uint64_t expected_bytes, TimePoint now);
+  // The same for a step that is not to be read.
+  void AdmitSkipped(KnownStep known);
+
+  // Moves the position past steps that are not to be read. True where there were some: there is room again.
+  bool PassSkipped();
 
   // The next step to fetch now, in the order of steps and within the budget of bytes; the step at the position always
   // fits. It is given out once, until Complete().

@@ -69,6 +69,8 @@ Result<std::optional<RankBatch>> Prefetcher::Next(TimePoint deadline) {
         Run(std::move(*choice.job));
         continue;
       }
+      // Steps that are skipped may have been all that was left.
+      if (window_.head() == nullptr && index_.ended()) continue;
       wake = std::min(wake, choice.look_again);
     }
     env_.clock.Wait(outcome_, lock, wake);
@@ -76,6 +78,7 @@ Result<std::optional<RankBatch>> Prefetcher::Next(TimePoint deadline) {
 }
 
 std::optional<Result<std::optional<RankBatch>>> Prefetcher::HeadOutcome() {
+  if (window_.PassSkipped()) env_.clock.NotifyAll(work_);
   const PrefetchWindow::Slot* head = window_.head();
   if (head == nullptr) {
     if (index_.ended()) return std::optional<RankBatch>();
@@ -161,9 +164,15 @@ Prefetcher::Choice Prefetcher::ChooseJob(TimePoint now) {
 }
 
 void Prefetcher::Admit(TimePoint now) {
-  while (window_.HasRoom()) {
+  for (window_.PassSkipped(); window_.HasRoom(); window_.PassSkipped()) {
     std::optional<KnownStep> known = index_.Take();
     if (!known) return;
+    const auto holds = [&](const StepRange& range) { return range.first <= known->step && known->step < range.end; };
+    if (std::ranges::any_of(options_.skipped, holds)) {
+      window_.AdmitSkipped(*std::move(known));
+      env_.clock.NotifyAll(outcome_);  // The stream may end with it.
+      continue;
+    }
     const Result<GridRange> wanted = SlicesOfStep(*known, options_.rank, options_.allow_uneven);
     const uint64_t bytes = wanted.ok() ? EstimateReadBytes(known->entry->parts, *wanted) : 0;
     window_.Admit(std::move(*known), bytes, now);

@@ -53,9 +53,8 @@ Result<std::vector<ProducerRow>> ReadRows(ManifestLog& log, const Manifest& mani
     return std::ranges::binary_search(manifest.rows, row.producer, {}, &ProducerRow::producer);
   };
   std::erase_if(rows, replaced);
-  const auto middle = static_cast<std::ptrdiff_t>(rows.size());
   std::ranges::copy(manifest.rows, std::back_inserter(rows));
-  std::ranges::inplace_merge(rows, rows.begin() + middle, {}, &ProducerRow::producer);
+  std::ranges::sort(rows, {}, &ProducerRow::producer);
   std::erase_if(rows, [](const ProducerRow& row) { return row.state == ProducerRow::State::kGone; });
   return rows;
 }

@@ -18,8 +18,10 @@ Result<std::unique_ptr<ObjectStore>> OpenStore(std::string_view url, EnvOptions 
   const bool is_file = url.starts_with(kFile);
   const std::string_view path = is_file ? url.substr(kFile.size()) : url;
   if (path.empty() || (is_file && !path.starts_with('/')) || (!is_file && path.find("://") != std::string_view::npos)) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("not a store that this software knows: url={}: use file:///absolute/path, a path, or memory:", url)};
+    return Error{
+        ErrorCode::kInvalidArgument,
+        fmt::format("not a store that this software knows: url={}: use file:///absolute/path, a path, or memory:",
+                    url)};
   }
   return LocalStore::Open(std::string(path), {.durability = options.durability});
 }

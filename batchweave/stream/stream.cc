@@ -8,8 +8,10 @@
 #include "batchweave/base/check.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/format/stream_info.h"
+#include "batchweave/lifecycle/quarantine.h"
 #include "batchweave/log/change.h"
 #include "batchweave/producer/producer_host.h"
+#include "batchweave/producer/write_part.h"
 #include "batchweave/store/store_probe.h"
 
 namespace batchweave {
@@ -104,8 +106,19 @@ Result<Producer> Stream::OpenProducer(std::string_view producer, ProducerOptions
   return impl_->producers_.Open(producer, options);
 }
 
+Result<PartReceipt> Stream::WritePart(const PartTicket& ticket, GridRange range, const GlobalBatch& slices,
+                                      ByteView provenance) {
+  return batchweave::WritePart(impl_->env_, impl_->log_.keys(), ticket,
+                               {.range = range, .slices = slices, .provenance = provenance});
+}
+
 Result<Consumer> Stream::OpenConsumer(ConsumerOptions options) {
-  return Consumer::Open(impl_->env_, impl_->log_, options);
+  if (options.group.empty()) return Consumer::Open(impl_->env_, impl_->log_, std::move(options));
+  LoggedManifest newest = BW_TRY(impl_->log_.ReadNewest());
+  BW_TRY(RequireGroup(newest.manifest, {.group = options.group, .session = options.session}));
+  // A function of the session alone: every rank skips the same, however late it opens (I11).
+  options.skipped = SkippedBy(newest.manifest, options.session);
+  return Consumer::Open(impl_->env_, impl_->log_, std::move(options), std::move(newest));
 }
 
 Result<void> Stream::CreateGroup(std::string_view name, Step start) {

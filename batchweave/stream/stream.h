@@ -45,6 +45,14 @@ class Stream {
   Result<Producer> OpenProducer(std::string_view producer, ProducerOptions options = {});
 
   // With options.group: reads under that group's session, and skips what the session is to skip.
+  // Writes a part of the batch that `ticket` is for, wherever its producer runs: `range` of the grid, from `slices` of the
+  // range's size. The producer publishes the receipt (PublishParts); without that nothing is visible. `provenance`: which
+  // samples of the part came from where. Each call writes an object of its own.
+  // Errors: kInvalidArgument (a ticket of another stream, a range outside the grid, slices of another shape or missing,
+  // provenance beyond kProvenanceBytesMax), kDenied, kUnavailable, kUnknownOutcome (of both: call again).
+  Result<PartReceipt> WritePart(const PartTicket& ticket, GridRange range, const GlobalBatch& slices,
+                                ByteView provenance = {});
+
   // Errors: as Consumer::Open; kNotFound (no such group), kFenced (the session is not the group's current one).
   Result<Consumer> OpenConsumer(ConsumerOptions options);
 

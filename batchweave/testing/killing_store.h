@@ -16,6 +16,15 @@ struct KillPoint {
 
 // For child processes. Safe for concurrent use.
 class KillingStore final : public ObjectStore {
+  template <typename Call>
+  auto Around(Call call) {
+    const bool last = ++calls_ == point_.call;
+    if (last && !point_.after_effect) std::raise(SIGKILL);
+    auto result = call();
+    if (last) std::raise(SIGKILL);
+    return result;
+  }
+
  public:
   // `base` must outlive the store.
   KillingStore(ObjectStore& base, KillPoint point) : base_(base), point_(point) {}
@@ -41,15 +50,6 @@ class KillingStore final : public ObjectStore {
   StoreTraits traits() const override { return base_.traits(); }
 
  private:
-  template <typename Call>
-  auto Around(Call call) {
-    const bool last = ++calls_ == point_.call;
-    if (last && !point_.after_effect) std::raise(SIGKILL);
-    auto result = call();
-    if (last) std::raise(SIGKILL);
-    return result;
-  }
-
   ObjectStore& base_;
   const KillPoint point_;
   std::atomic<size_t> calls_{0};

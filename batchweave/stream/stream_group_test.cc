@@ -1,0 +1,102 @@
+// A training job on a stream: its group, its sessions, and what its ranks read under them.
+#include <gtest/gtest.h>
+
+#include "batchweave/lifecycle/quarantine.h"
+#include "batchweave/store/memory_store.h"
+#include "batchweave/stream/stream.h"
+#include "batchweave/testing/matchers.h"
+#include "batchweave/testing/seeded_random.h"
+
+namespace batchweave {
+namespace {
+
+// A sealed stream of ten steps, read and held through the facade.
+class StreamGroupTest : public ::testing::Test {
+ protected:
+  StreamGroupTest() {
+    Producer producer = *stream_.OpenProducer("a");
+    for (uint64_t number = 0; number < 10; ++number) {
+      GlobalBatch batch({.dp = 1, .cp = 1});
+      EXPECT_THAT(batch.Set({}, ToBytes("batch " + std::to_string(number))), IsOk());
+      EXPECT_THAT(producer.Publish(std::move(batch), {}), IsOk());
+    }
+    EXPECT_THAT(producer.Finish(), IsOk());
+    EXPECT_THAT(stream_.Seal(), IsOkAndHolds(Step{10}));
+    EXPECT_THAT(stream_.CreateGroup("train", Step{0}), IsOk());
+  }
+
+  std::vector<uint64_t> StepsOf(const Group& group, Step position, uint32_t prefetch_steps_max = 4) {
+    Result<Consumer> rank = stream_.OpenConsumer({.position = position,
+                                                  .group = group.name(),
+                                                  .session = group.session(),
+                                                  .prefetch_steps_max = prefetch_steps_max});
+    std::vector<uint64_t> steps;
+    EXPECT_THAT(rank, IsOk());
+    while (rank.ok()) {
+      const Result<std::optional<RankBatch>> batch = rank->Next();
+      if (!batch.ok() || !*batch) break;
+      EXPECT_EQ(AsText((*batch)->slices()[0].bytes), "batch " + std::to_string((*batch)->step().value));
+      steps.push_back((*batch)->step().value);
+    }
+    EXPECT_EQ(rank->position(), Step{10});
+    return steps;
+  }
+
+  MemoryStore memory_;
+  SystemClock clock_;
+  SeededRandom random_{1};
+  SystemThreads threads_;
+  Stream stream_ = *Stream::Create({.store = memory_, .clock = clock_, .random = random_, .threads = threads_}, "run");
+};
+
+// Covers I11, M13.
+TEST_F(StreamGroupTest, RanksOfASessionSkipWhatWasQuarantinedBeforeItHoweverLateTheyOpen) {
+  const Group before = *stream_.OpenGroup("train", {.start = Step{0}});
+  EXPECT_EQ(StepsOf(before, Step{6}), (std::vector<uint64_t>{6, 7, 8, 9}));
+  ASSERT_THAT(SetQuarantine(stream_.log(), {.first = Step{2}, .end = Step{4}}, "bad crawl", kForever), IsOk());
+  ASSERT_THAT(SetQuarantine(stream_.log(), {.first = Step{8}, .end = Step{10}}, "bad crawl", kForever), IsOk());
+  EXPECT_EQ(StepsOf(before, Step{0}).size(), 10u);
+  const Group after = *stream_.OpenGroup("train", {.start = Step{0}});
+  EXPECT_EQ(StepsOf(after, Step{0}), (std::vector<uint64_t>{0, 1, 4, 5, 6, 7}));
+  ASSERT_THAT(LiftQuarantine(stream_.log(), {.first = Step{2}, .end = Step{4}}, kForever), IsOk());
+  for (const uint32_t prefetch : {0u, 1u, 4u}) {
+    EXPECT_EQ(StepsOf(after, Step{3}, prefetch), (std::vector<uint64_t>{4, 5, 6, 7}));
+  }
+}
+
+// Covers M1.
+TEST_F(StreamGroupTest, OlderSessionIsFencedFromReadingAndFromCheckpoints) {
+  Group old_run = *stream_.OpenGroup("train", {.start = Step{0}});
+  const Group new_run = *stream_.OpenGroup("train", {.start = Step{0}});
+  EXPECT_THAT(old_run.Checkpoint("late", Step{9}, {.keep_last = 1}), IsError(ErrorCode::kFenced));
+  EXPECT_THAT(stream_.OpenConsumer({.group = "train", .session = old_run.session()}), IsError(ErrorCode::kFenced));
+  EXPECT_THAT(stream_.OpenConsumer({.group = "nobody", .session = new_run.session()}), IsError(ErrorCode::kNotFound));
+  EXPECT_EQ(StepsOf(new_run, Step{0}).size(), 10u);
+}
+
+// Covers I8, G2.
+TEST_F(StreamGroupTest, JobGoesBackToAnyCheckpointThatItStillHolds) {
+  Group group = *stream_.OpenGroup("train", {.start = Step{0}});
+  ASSERT_THAT(group.Checkpoint("a", Step{3}), IsOk());
+  ASSERT_THAT(group.Checkpoint("b", Step{6}, {.reclaim = true}), IsOk());
+  EXPECT_THAT(stream_.OpenGroup("train", {.start = Step{2}}), IsError(ErrorCode::kTrimmed));
+  const Group again = *stream_.OpenGroup("train", {.start = Step{3}});
+  EXPECT_EQ(StepsOf(again, Step{3}).front(), 3u);
+  EXPECT_THAT(stream_.OpenConsumer({.position = Step{2}, .group = "train", .session = again.session()}),
+              IsError(ErrorCode::kTrimmed));
+}
+
+// Covers D4, I9.
+TEST_F(StreamGroupTest, CheckpointThatReclaimsRemovesWhatItLetGoOf) {
+  Group group = *stream_.OpenGroup("train", {.start = Step{0}});
+  const auto data_objects = [&] { return memory_.List(stream_.log().keys().DataPrefix(), "", 100)->objects.size(); };
+  ASSERT_THAT(group.Checkpoint("a", Step{4}, {.keep_last = 1}), IsOk());
+  EXPECT_EQ(data_objects(), 10u);
+  ASSERT_THAT(group.Checkpoint("b", Step{8}, {.keep_last = 1, .reclaim = true}), IsOk());
+  EXPECT_EQ(data_objects(), 6u);  // What an earlier checkpoint let go of is for a whole reclaim.
+  ASSERT_THAT(Reclaim(stream_.log()), IsOk());
+  EXPECT_EQ(data_objects(), 2u);
+}
+
+}  // namespace
+}  // namespace batchweave
