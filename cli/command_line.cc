@@ -38,7 +38,7 @@ template <typename Value>
 CLI::Option& AddNumber(CLI::App& app, const std::string& names, Value& value, const std::string& description) {
   CLI::Option* option = app.add_option(names, value, description);
   // In decimal whatever it begins with: CLI11 reads a leading 0 as octal.
-  option->transform([](std::string text) {
+  option->transform([](const std::string& text) {
     const size_t first = text.find_first_not_of('0');
     return first == std::string::npos ? text.substr(0, 1) : text.substr(first);
   });
@@ -115,7 +115,7 @@ int CommandLine::Explain(const CLI::ParseError& error, std::span<const char* con
 std::string CommandLine::WhatIsMissing(std::span<const char* const> arguments) const {
   std::vector<std::string> names;
   for (const std::unique_ptr<Subcommand>& subcommand : subcommands_) names.push_back(subcommand->app_.get_name());
-  const std::string there_are = fmt::format("the commands are {}", fmt::join(names, ", "));
+  std::string there_are = fmt::format("the commands are {}", fmt::join(names, ", "));
   if (arguments.empty()) return there_are;
   return fmt::format("no such command: {}: {}", arguments.front(), there_are);
 }

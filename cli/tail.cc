@@ -54,7 +54,7 @@ class Tail {
  private:
   // True where there is a newer version. A store that cannot be reached for a while does not end it.
   Result<bool> Look() {
-    const Result<bool> moved = LookOnce();
+    Result<bool> moved = LookOnce();
     if (!FailedWith(moved, ErrorCode::kUnavailable) || ++failures_ > kFailuresMax) return moved;
     return false;
   }

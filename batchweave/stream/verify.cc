@@ -100,7 +100,7 @@ void VerifyReport::Add(Finding finding) {
   }
 }
 
-Result<VerifyReport> VerifyStream(Stream& stream, VerifyOptions options) {
+Result<VerifyReport> VerifyStream(Stream& stream, const VerifyOptions& options) {
   const Hash128 origin = HashOf128(BW_TRY(stream.env().store.Read(StreamJsonKey(stream.name()))));
   Picture picture = BW_TRY(TakePicture(stream, origin, options));
   const Result<Manifest>& newest = picture.newest;

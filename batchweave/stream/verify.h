@@ -71,6 +71,6 @@ struct VerifyReport {
 
 // A broken stream is a report, not an error. Errors: kUnavailable, kDenied (the check could not be made),
 // kIncompatible (written by newer software: use that).
-Result<VerifyReport> VerifyStream(Stream& stream, VerifyOptions options);
+Result<VerifyReport> VerifyStream(Stream& stream, const VerifyOptions& options);
 
 }  // namespace batchweave
