@@ -88,12 +88,12 @@ struct Manifest {
   Hash128 previous_hash{};  // Of the version before: the chain.
   uint64_t reader_features = 0;
   uint64_t writer_features = 0;
-  Step first_step{};            // Below it everything is trimmed.
-  Step next_step{};             // One past the newest.
-  bool sealed = false;          // The stream has ended: no entries and openings follow.
-  bool deleted = false;         // Nothing follows.
+  Step first_step{};               // Below it everything is trimmed.
+  Step next_step{};                // One past the newest.
+  bool sealed = false;             // The stream has ended: no entries and openings follow.
+  bool deleted = false;            // Nothing follows.
   std::vector<GroupRow> groups{};  // Ordered by name.
-  std::vector<Entry> tail{};    // Oldest first; the steps [tail_first(), next_step).
+  std::vector<Entry> tail{};       // Oldest first; the steps [tail_first(), next_step).
   std::vector<ArchiveRef>
       archives{};  // Oldest first, contiguous; they end at tail_first() (steps below first_step may be cut).
   std::vector<Checkpoint> checkpoints{};  // Ordered by `order`.

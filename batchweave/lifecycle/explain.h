@@ -7,11 +7,11 @@
 #include <vector>
 
 #include "batchweave/format/manifest.h"
+#include "batchweave/log/history.h"
 
 namespace batchweave {
 
-// Bytes are those of data objects, from the entries of the tail; of archived history as its refs sum it up, where a ref
-// that lies only partly in the range counts by its share of the steps.
+// Bytes are those of DataBytes.
 struct Hold {
   std::string group{};
   std::optional<std::string> checkpoint{};  // None: the start of the group's session.
@@ -25,8 +25,5 @@ struct Hold {
 
 // Every hold, smallest position first: the first one is what the next trim waits for.
 std::vector<Hold> ExplainHolds(const Manifest& manifest);
-
-// Bytes of the data objects of steps [first, end), as counted above. Steps below first_step count nothing.
-uint64_t DataBytes(const Manifest& manifest, Step first, Step end);
 
 }  // namespace batchweave

@@ -1,4 +1,4 @@
-#include "batchweave/lifecycle/progress.h"
+#include "batchweave/log/progress.h"
 
 #include <gmock/gmock.h>
 

@@ -3,10 +3,10 @@
 #include <gmock/gmock.h>
 
 #include "batchweave/lifecycle/checkpoint.h"
-#include "batchweave/lifecycle/progress.h"
 #include "batchweave/lifecycle/reachable.h"
 #include "batchweave/lifecycle/tombstone.h"
 #include "batchweave/lifecycle/trim.h"
+#include "batchweave/log/progress.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/store/metered_store.h"
 #include "batchweave/testing/faulty_store.h"

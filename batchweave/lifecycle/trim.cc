@@ -63,11 +63,6 @@ void DropEntriesBelow(Manifest& next, Step watermark) {
 
 }  // namespace
 
-std::optional<Step> Watermark(const Manifest& manifest) {
-  if (manifest.groups.empty()) return std::nullopt;
-  return std::ranges::min_element(manifest.groups, {}, &GroupRow::smallest_held)->smallest_held;
-}
-
 Result<bool> ApplyTrim(ManifestLog& log, Manifest& next) {
   const std::optional<Step> watermark = Watermark(next);
   if (!watermark || *watermark <= next.first_step) return false;

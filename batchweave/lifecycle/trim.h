@@ -3,14 +3,10 @@
 // No clock takes part: what is trimmed is a function of the version that the trim is built on.
 #pragma once
 
-#include <optional>
-
 #include "batchweave/log/manifest_log.h"
+#include "batchweave/log/progress.h"
 
 namespace batchweave {
-
-// The smallest position that any group holds. None where there is no group: then nothing is trimmed.
-std::optional<Step> Watermark(const Manifest& manifest);
 
 // Raises first_step of `next` to the watermark: never down, never past next_step. Entries and archived objects wholly
 // below it go, and quarantines likewise. Cursors that only those entries held move into their rows (I5 of

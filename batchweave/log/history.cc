@@ -9,6 +9,21 @@
 namespace batchweave {
 namespace {
 
+uint64_t ObjectBytes(const Entry& entry) {
+  uint64_t bytes = 0;
+  for (const Part& part : entry.parts) bytes += part.object_bytes;
+  return bytes;
+}
+
+uint64_t Share(const ArchiveRef& ref, Step first, Step end) {
+  const Step from = std::max(first, ref.first);
+  const Step to = std::min(end, ref.end);
+  if (from >= to) return 0;
+  const double share =
+      static_cast<double>(to.value - from.value) / static_cast<double>(ref.end.value - ref.first.value);
+  return share < 1 ? static_cast<uint64_t>(static_cast<double>(ref.payload_bytes) * share) : ref.payload_bytes;
+}
+
 class HistoryWalk {
  public:
   HistoryWalk(ManifestLog& log, StepRange range, const VisitEntry& visit) : log_(log), range_(range), visit_(visit) {}
@@ -44,6 +59,18 @@ Result<void> ForEachEntry(ManifestLog& log, const Manifest& manifest, StepRange 
   HistoryWalk walk(log, range, visit);
   for (const ArchiveRef& ref : manifest.archives) BW_TRY(walk.VisitRef(ref));
   return walk.VisitEntries(manifest.tail_first(), manifest.tail);
+}
+
+uint64_t DataBytes(const Manifest& manifest, Step first, Step end) {
+  first = std::max(first, manifest.first_step);
+  end = std::min(end, manifest.next_step);
+  uint64_t bytes = 0;
+  for (const ArchiveRef& ref : manifest.archives) bytes += Share(ref, first, end);
+  const Step tail_first = manifest.tail_first();
+  for (Step step = std::max(first, tail_first); step < end; step = step + 1) {
+    bytes += ObjectBytes(manifest.tail[step.value - tail_first.value]);
+  }
+  return bytes;
 }
 
 Result<std::vector<ProducerRow>> ReadRows(ManifestLog& log, const Manifest& manifest) {

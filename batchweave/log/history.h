@@ -24,6 +24,10 @@ using VisitEntry = std::function<Result<void>(Step, const Entry&)>;
 // damaged: its key and check), kIncompatible, kUnavailable, kDenied.
 Result<void> ForEachEntry(ManifestLog& log, const Manifest& manifest, StepRange range, const VisitEntry& visit);
 
+// Bytes of the data objects of the steps [first, end) that are not trimmed: exact for the tail; of archived history as its
+// refs sum it up, where a ref that lies only partly in the range counts by its share of the steps. Pure.
+uint64_t DataBytes(const Manifest& manifest, Step first, Step end);
+
 // The rows of all producers, ordered by name: those of the manifest before those of the archived table.
 // Errors: as ForEachEntry.
 Result<std::vector<ProducerRow>> ReadRows(ManifestLog& log, const Manifest& manifest);

@@ -85,6 +85,13 @@ Result<void> Pipeline::AwaitFinished(ProducerState& producer, TimePoint deadline
   return Await(lock, producer, deadline, [&] { return producer.finished; });
 }
 
+Result<void> Pipeline::Pause(ProducerState& producer, TimePoint deadline) {
+  Lock lock(mutex_);
+  WaitUntil(env_.clock, outcomes_, lock, deadline, [&] { return producer.end.has_value(); });
+  if (producer.end) return *producer.end;
+  return {};
+}
+
 void Pipeline::Close(ProducerState& producer) {
   const Lock lock(mutex_);
   End(producer, {ErrorCode::kClosed, fmt::format("the producer was closed: producer={}", producer.name)});

@@ -88,6 +88,8 @@ class Pipeline {
   void DropTickets(ProducerState& producer);
   Result<void> AwaitCommitted(ProducerState& producer, TimePoint deadline);
   Result<void> AwaitFinished(ProducerState& producer, TimePoint deadline);
+  // Sleeps until `deadline`; where the producer ends before, returns its end.
+  Result<void> Pause(ProducerState& producer, TimePoint deadline);
   void Close(ProducerState& producer);
   ProducerStats StatsOf(const ProducerState& producer) const;
   uint64_t CommittedSeqOf(const ProducerState& producer) const;

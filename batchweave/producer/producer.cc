@@ -1,10 +1,35 @@
 #include "batchweave/producer/producer.h"
 
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <utility>
 
 #include "batchweave/producer/producer_impl.h"
 
 namespace batchweave {
+namespace {
+
+// Readers tell of their progress every few seconds, so that looking more often shows little.
+constexpr Duration kLookAgain = std::chrono::seconds(1);
+
+}  // namespace
+
+Result<void> Producer::Impl::AwaitLead() {
+  const TimePoint stalled_at = After(clock_.Now(), state_->options.stall_after);
+  while (const std::optional<Lead> lead = BW_TRY(lead_.Exceeded())) {
+    const TimePoint now = clock_.Now();
+    if (now >= stalled_at) {
+      return Error{ErrorCode::kStalled,
+                   fmt::format("waiting for the readers: the slowest group has reached step {} of {}, {} behind; "
+                               "max_lead_steps={} max_lead_bytes={}",
+                               lead->reached.value, lead->end.value, HumanSize(lead->bytes),
+                               state_->options.max_lead_steps, state_->options.max_lead_bytes)};
+    }
+    BW_TRY(pipeline_.Pause(*state_, std::min(stalled_at, After(now, kLookAgain))));
+  }
+  return {};
+}
 
 Producer::Producer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}
 Producer::Producer(Producer&&) noexcept = default;
@@ -26,6 +51,7 @@ uint64_t Producer::committed_seq() const { return impl_->pipeline_.CommittedSeqO
 
 Result<uint64_t> Producer::Publish(GlobalBatch&& batch, PublishOptions options) {
   impl_->uploader_.Start(impl_->state_->options.upload_threads);
+  BW_TRY(impl_->AwaitLead());
   return impl_->pipeline_.Enqueue(*impl_->state_, std::move(batch), std::move(options));
 }
 
@@ -35,6 +61,7 @@ Result<PartTicket> Producer::NextTicket(Grid grid, BatchOptions options) {
 
 Result<uint64_t> Producer::PublishParts(std::span<const PartReceipt> receipts, const PublishOptions& options) {
   impl_->uploader_.Start(impl_->state_->options.upload_threads);
+  BW_TRY(impl_->AwaitLead());
   return impl_->pipeline_.EnqueueParts(*impl_->state_, receipts, options);
 }
 

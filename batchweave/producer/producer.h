@@ -25,6 +25,10 @@ struct ProducerOptions {
   // Batches queued and in flight, together; one batch larger than this passes alone. Publish() waits for room.
   uint64_t pending_bytes_max = uint64_t{1} << 30;
   uint32_t upload_threads = 2;
+  // Publish() waits while the stream is this far ahead of its slowest group, in steps or in bytes of data objects; 0: no
+  // limit. Followed closely, not to the batch: what is published and not committed yet is not counted.
+  uint64_t max_lead_steps = 0;
+  uint64_t max_lead_bytes = 0;
   // Publish() and Flush() give up after this long without any progress.
   Duration stall_after = std::chrono::minutes(5);
 };

@@ -25,7 +25,7 @@ Result<Producer> ProducerHost::Open(std::string_view producer, ProducerOptions o
   // Shared: see ProducerRef.
   auto state = std::make_shared<ProducerState>(std::string(producer), std::move(opened), options);
   pipeline_.Add(state);
-  return Producer(std::make_unique<Producer::Impl>(pipeline_, uploader_, log_.keys().stream_id, std::move(state)));
+  return Producer(std::make_unique<Producer::Impl>(log_, pipeline_, uploader_, std::move(state)));
 }
 
 // The rules that the protocol stands on are the store's to keep as this process reaches it, mount and proxies included.

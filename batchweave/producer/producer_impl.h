@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "batchweave/producer/lead_limit.h"
 #include "batchweave/producer/pipeline.h"
 #include "batchweave/producer/producer.h"
 #include "batchweave/producer/uploader.h"
@@ -11,13 +12,23 @@ namespace batchweave {
 
 class Producer::Impl {
  public:
-  Impl(Pipeline& pipeline, Uploader& uploader, StreamId stream_id, ProducerRef state)
-      : pipeline_(pipeline), uploader_(uploader), stream_id_(stream_id), state_(std::move(state)) {}
+  Impl(ManifestLog& log, Pipeline& pipeline, Uploader& uploader, ProducerRef state)
+      : pipeline_(pipeline),
+        uploader_(uploader),
+        stream_id_(log.keys().stream_id),
+        clock_(log.env().clock),
+        state_(std::move(state)),
+        lead_(log, {.steps_max = state_->options.max_lead_steps, .bytes_max = state_->options.max_lead_bytes}) {}
+
+  // Waits until the readers are near enough. Errors: kStalled, the end of the producer, those of the log.
+  Result<void> AwaitLead();
 
   Pipeline& pipeline_;
   Uploader& uploader_;
   const StreamId stream_id_;
+  Clock& clock_;
   const ProducerRef state_;
+  LeadLimit lead_;
 };
 
 }  // namespace batchweave

@@ -2,7 +2,7 @@
 // says what the job may still come back to. Everything that no group holds is trimmed.
 //
 // Opened by one rank at each (re)start of the job; every other rank is given session(), by the job's own broadcast, and
-// opens its consumer with it. Safe for concurrent use.
+// opens its consumer with it. Safe for concurrent use but for ReportProgress.
 #pragma once
 
 #include <memory>
@@ -13,6 +13,7 @@
 #include "batchweave/lifecycle/checkpoint.h"
 #include "batchweave/lifecycle/reclaim.h"
 #include "batchweave/log/manifest_log.h"
+#include "batchweave/log/progress.h"
 
 namespace batchweave {
 
@@ -39,16 +40,22 @@ class Group {
   // happened), kUnknownOutcome (call again: it is the same).
   Result<void> Checkpoint(std::string_view name, Step position, CheckpointOptions options = {});
 
+  // Tells producers how far the job has read, so that those with a limit wait for it: at most once in a few seconds,
+  // other calls do nothing. One thread at a time. Errors: kDenied, once: after that nothing more is told.
+  Result<void> ReportProgress(Step reached) { return progress_->Report(reached); }
+
   // Lets go of one checkpoint. Errors: kNotFound, kFenced, kInvalidArgument (the last one: drop the group instead),
   // kUnavailable, kUnknownOutcome.
   Result<void> Release(std::string_view name);
 
  private:
   friend class Stream;
-  Group(ManifestLog& log, GroupSession holder) : log_(&log), holder_(std::move(holder)) {}
+  Group(ManifestLog& log, GroupSession holder)
+      : log_(&log), holder_(std::move(holder)), progress_(std::make_unique<ProgressReporter>(log, holder_.group)) {}
 
   ManifestLog* log_;
   GroupSession holder_;
+  std::unique_ptr<ProgressReporter> progress_;
 };
 
 }  // namespace batchweave

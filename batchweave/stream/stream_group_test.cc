@@ -86,6 +86,32 @@ TEST_F(StreamGroupTest, JobGoesBackToAnyCheckpointThatItStillHolds) {
               IsError(ErrorCode::kTrimmed));
 }
 
+// A stream of its own, which goes on.
+TEST_F(StreamGroupTest, ProducerWaitsForTheSlowestGroupAndSaysSo) {
+  Stream stream = *Stream::Create(stream_.env(), "live");
+  ASSERT_THAT(stream.CreateGroup("train", Step{0}), IsOk());
+  Producer producer = *stream.OpenProducer("a", {.max_lead_steps = 3, .stall_after = std::chrono::milliseconds(1)});
+  const auto publish = [&]() -> Result<void> {
+    GlobalBatch batch({.dp = 1, .cp = 1});
+    BW_TRY(batch.Set({}, ToBytes("x")));
+    BW_TRY(producer.Publish(std::move(batch), {}));
+    return producer.Flush(kForever);
+  };
+  const auto publish_until_refused = [&] {
+    Result<void> published;
+    int count = -1;
+    // The time without progress is short here, so that a commit that takes longer is waited for again.
+    for (; published.ok() || published.error().message.starts_with("waiting for batch"); ++count) published = publish();
+    EXPECT_THAT(published, IsError(ErrorCode::kStalled, ::testing::HasSubstr("slowest group has reached step")));
+    return count;
+  };
+  EXPECT_GE(publish_until_refused(), 3);
+  Group group = *stream.OpenGroup("train", {.start = Step{0}});
+  ASSERT_THAT(group.ReportProgress(Step{2}), IsOk());
+  EXPECT_GE(publish_until_refused(), 1);
+  EXPECT_LE(stream.log().ReadNewest()->manifest.next_step, Step{6});
+}
+
 // Covers D4, I9.
 TEST_F(StreamGroupTest, CheckpointThatReclaimsRemovesWhatItLetGoOf) {
   Group group = *stream_.OpenGroup("train", {.start = Step{0}});

@@ -47,8 +47,8 @@ std::vector<GroupRow> ArbitraryGroups(Random& random, const Manifest& manifest, 
   std::map<std::string, GroupRow> groups;
   for (size_t i = Below(random, std::min(size, kGroupsMax) + 1); i > 0; --i) {
     GroupRow group{.name = ArbitraryName(random),
-                .session = {Below(random, manifest.version.value + 1)},
-                .start = {Between(random, manifest.first_step.value, manifest.next_step.value)}};
+                   .session = {Below(random, manifest.version.value + 1)},
+                   .start = {Between(random, manifest.first_step.value, manifest.next_step.value)}};
     groups.insert_or_assign(group.name, std::move(group));
   }
   std::vector<GroupRow> ordered;

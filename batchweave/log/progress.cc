@@ -1,11 +1,9 @@
-#include "batchweave/lifecycle/progress.h"
+#include "batchweave/log/progress.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
-
-#include "batchweave/lifecycle/trim.h"
 
 namespace batchweave {
 namespace {
@@ -26,6 +24,11 @@ Result<Step> DecodeProgress(ByteView object) {
     if (error == std::errc() && end == last) return Step{step};
   }
   return Error{ErrorCode::kCorrupt, fmt::format("not a progress hint: bytes={}", object.size())};
+}
+
+std::optional<Step> Watermark(const Manifest& manifest) {
+  if (manifest.groups.empty()) return std::nullopt;
+  return std::ranges::min_element(manifest.groups, {}, &GroupRow::smallest_held)->smallest_held;
 }
 
 std::optional<Step> TrustedProgress(const Manifest& manifest, std::optional<Step> hint) {

@@ -15,6 +15,9 @@ namespace batchweave {
 Bytes EncodeProgress(Step reached);
 Result<Step> DecodeProgress(ByteView object);
 
+// The smallest position that any group holds. None where there is no group: then nothing is trimmed.
+std::optional<Step> Watermark(const Manifest& manifest);
+
 // What a hint is worth: itself between watermark and next_step; the watermark where it is missing or lies outside. Where
 // there is no group: none, since nobody is waited for.
 std::optional<Step> TrustedProgress(const Manifest& manifest, std::optional<Step> hint);
