@@ -92,6 +92,9 @@ Result<TgbFooter> DecodeTgbFooter(ByteView end_of_object);
 // Errors: kCorrupt (says what differs).
 Result<void> CheckFooterOf(const TgbFooter& footer, StreamId stream_id, const Entry& entry, const Part& part);
 
+// That `provenance` is the block which `footer` speaks of. Errors: kCorrupt.
+Result<void> CheckProvenanceOf(const TgbFooter& footer, ByteView provenance);
+
 // The footer's length, told by the last kFooterTailBytes of an object. Errors: as DecodeTgbFooter.
 Result<uint32_t> FooterBytes(ByteView tail);
 

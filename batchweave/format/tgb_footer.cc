@@ -152,6 +152,16 @@ Result<uint32_t> FooterBytes(ByteView tail) {
   return static_cast<uint32_t>(kFooterTailBytes + BW_TRY(DecodeTail(tail)).index_bytes);
 }
 
+Result<void> CheckProvenanceOf(const TgbFooter& footer, ByteView provenance) {
+  if (provenance.size() != footer.provenance_bytes)
+    return Corrupt("provenance has another length than its footer says");
+  if (provenance.empty()) return {};
+  const uint64_t found = Hash64(provenance);
+  if (found == footer.provenance_hash) return {};
+  return Corrupt(fmt::format("checksum mismatch in the provenance: expected={:016x} found={:016x}",
+                             footer.provenance_hash, found));
+}
+
 Result<void> CheckFooterOf(const TgbFooter& footer, StreamId stream_id, const Entry& entry, const Part& part) {
   const TgbIdentity identity{
       .stream_id = stream_id, .producer = entry.producer, .incarnation = entry.incarnation, .seq = entry.seq};

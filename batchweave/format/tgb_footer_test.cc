@@ -134,6 +134,17 @@ TEST(CheckFooterOfTest, RefusesEveryOther) {
   }
 }
 
+TEST(CheckProvenanceOfTest, AcceptsTheBlockOfTheFooterAndNoOther) {
+  TgbFooter footer = MakeFooter();
+  const Bytes provenance = ToBytes("rows 8 to 11");
+  footer.provenance_bytes = static_cast<uint32_t>(provenance.size());
+  footer.provenance_hash = Hash64(provenance);
+  EXPECT_THAT(CheckProvenanceOf(footer, provenance), IsOk());
+  EXPECT_THAT(CheckProvenanceOf(footer, ToBytes("rows 8 to 12")), IsError(ErrorCode::kCorrupt, HasSubstr("checksum")));
+  EXPECT_THAT(CheckProvenanceOf(footer, {}), IsError(ErrorCode::kCorrupt, HasSubstr("another length")));
+  EXPECT_THAT(CheckProvenanceOf({}, {}), IsOk());
+}
+
 TEST(CheckFooterOfTest, RefusesOtherLengthsThanTheEntrysOwn) {
   Entry entry = MakeEntryOfFooter();
   entry.parts.front().slice_bytes = {8, 7, 6, 5, 4, 3, 2, 1};

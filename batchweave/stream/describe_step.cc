@@ -18,29 +18,30 @@ Result<Bytes> ReadRange(ObjectStore& store, const std::string& key, uint64_t off
                                                 offset, size_bytes, request.received_bytes)};
 }
 
-// The lengths of a part's slices, from the entry or, where they are only there, from the object's footer.
-Result<std::vector<uint64_t>> SliceLengths(Stream& stream, const Entry& entry, const Part& part,
-                                           const std::string& key) {
-  if (!part.slice_bytes.empty()) return part.slice_bytes;
-  const Bytes end =
-      BW_TRY(ReadRange(stream.env().store, key, part.object_bytes - part.footer_bytes, part.footer_bytes));
-  const TgbFooter footer = BW_TRY(DecodeTgbFooter(end));
-  BW_TRY(CheckFooterOf(footer, stream.id(), entry, part));
-  return footer.slice_bytes;
-}
+// What is told of a part: by its entry, and by the end of its object.
+struct PartTold {
+  std::vector<uint64_t> slice_bytes;
+  Bytes provenance;
+};
 
-Result<Bytes> ReadProvenance(Stream& stream, const Part& part, const std::string& key) {
-  if (part.provenance_bytes == 0) return Bytes();
-  const uint64_t offset = part.object_bytes - part.footer_bytes - part.provenance_bytes;
-  return ReadRange(stream.env().store, key, offset, part.provenance_bytes);
+// Reads the object's end only where something is told by it alone.
+Result<PartTold> ReadTold(Stream& stream, const Entry& entry, const Part& part, const std::string& key) {
+  if (!part.slice_bytes.empty() && part.provenance_bytes == 0) return PartTold{part.slice_bytes, {}};
+  const uint64_t end_bytes = uint64_t{part.provenance_bytes} + part.footer_bytes;
+  Bytes end = BW_TRY(ReadRange(stream.env().store, key, part.object_bytes - end_bytes, end_bytes));
+  TgbFooter footer = BW_TRY(DecodeTgbFooter(end));
+  BW_TRY(CheckFooterOf(footer, stream.id(), entry, part));
+  end.resize(part.provenance_bytes);
+  BW_TRY(CheckProvenanceOf(footer, end));
+  return PartTold{std::move(footer.slice_bytes), std::move(end)};
 }
 
 Result<void> DescribePart(Stream& stream, size_t part_index, StepDescription& description) {
   const Part& part = description.entry.parts[part_index];
   const std::string& key = description.keys[part_index];
-  std::vector<uint64_t> lengths = BW_TRY(SliceLengths(stream, description.entry, part, key));
-  const PartLayout layout = BW_TRY(PartLayout::Make(part.range, std::move(lengths)));
-  description.provenance.push_back(BW_TRY(ReadProvenance(stream, part, key)));
+  PartTold told = BW_TRY(ReadTold(stream, description.entry, part, key));
+  const PartLayout layout = BW_TRY(PartLayout::Make(part.range, std::move(told.slice_bytes)));
+  description.provenance.push_back(std::move(told.provenance));
   for (uint32_t cp = part.range.cp_begin; cp < part.range.cp_begin + part.range.cp_count; ++cp) {
     for (uint32_t dp = part.range.dp_begin; dp < part.range.dp_begin + part.range.dp_count; ++dp) {
       const Coordinate at{.dp = dp, .cp = cp};

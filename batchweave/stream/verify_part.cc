@@ -54,15 +54,18 @@ class SequentialReader {
   uint64_t filled_ = 0;
 };
 
+// The footer, and the provenance before it held against its hash there.
 Result<TgbFooter> ReadFooter(ObjectStore& store, const PartToVerify& wanted) {
   const Part& part = wanted.part;
-  Bytes end(part.footer_bytes);
-  ReadRequest request{.key = wanted.key, .offset = part.object_bytes - part.footer_bytes, .buffer = end};
+  Bytes end(size_t{part.provenance_bytes} + part.footer_bytes);
+  ReadRequest request{.key = wanted.key, .offset = part.object_bytes - end.size(), .buffer = end};
   BW_TRY(store.Get({&request, 1}));
   Result<TgbFooter> footer = DecodeTgbFooter(ByteView(end).first(request.received_bytes));
   if (!footer.ok()) return WithContext(footer.error(), wanted.key);
   const Result<void> agrees = CheckFooterOf(*footer, wanted.identity.stream_id, wanted.entry, part);
   if (!agrees.ok()) return WithContext(agrees.error(), wanted.key);
+  const Result<void> whole = CheckProvenanceOf(*footer, ByteView(end).first(part.provenance_bytes));
+  if (!whole.ok()) return WithContext(whole.error(), wanted.key);
   return footer;
 }
 
