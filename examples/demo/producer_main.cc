@@ -6,23 +6,39 @@
 #include <chrono>
 #include <cstdio>
 #include <string>
+#include <utility>
 
 #include "batchweave/stream/open_env.h"
 #include "batchweave/stream/stream.h"
 #include "examples/demo/data/tokenizer_training.h"
 #include "examples/demo/process/job_options.h"
+#include "examples/demo/process/part_workers.h"
 #include "examples/demo/process/progress_report.h"
 
 namespace batchweave::demo {
 namespace {
 
+constexpr std::string_view kContentType = "application/x-batchweave-demo";
+
 struct Arguments {
   JobOptions job;
   uint64_t pace_ms = 0;
+  uint64_t parted_every = 10;
+};
+
+// All that is at hand while a share is published.
+struct Publication {
+  const Corpus& corpus;
+  const Tokenizer& tokenizer;
+  const PackingOptions& packing;
+  Producer& producer;
+  PartWorkers& workers;
+  BatchSource source;
+  std::string cursor;  // Where the source stands.
 };
 
 Result<GlobalBatch> ToGlobalBatch(Grid grid, std::vector<Bytes> slices) {
-  GlobalBatch batch(grid, {.content_type = "application/x-batchweave-demo"});
+  GlobalBatch batch(grid, {.content_type = std::string(kContentType)});
   for (uint32_t dp = 0; dp < grid.dp; ++dp) {
     for (uint32_t cp = 0; cp < grid.cp; ++cp) {
       BW_TRY(batch.Set({.dp = dp, .cp = cp}, std::move(slices[dp * grid.cp + cp])));
@@ -31,25 +47,45 @@ Result<GlobalBatch> ToGlobalBatch(Grid grid, std::vector<Bytes> slices) {
   return batch;
 }
 
-// Publishes what `source` has to give, a batch each `pace` at most.
-Result<void> PublishAll(Producer& producer, BatchSource& source, const Arguments& arguments, Clock& clock) {
+PublishOptions OptionsOf(const Publication& at, const std::string& cursor_after, uint64_t samples) {
+  return {.cursor = ToBytes(cursor_after), .cursor_before = ToBytes(at.cursor), .samples = samples};
+}
+
+// The next batch, packed here. Returns its seq.
+Result<uint64_t> PublishWhole(Publication& at) {
+  PackedBatch packed = *BW_TRY(at.source.Next());
+  GlobalBatch batch = BW_TRY(ToGlobalBatch(at.packing.grid, std::move(packed.slices)));
+  const PublishOptions options = OptionsOf(at, packed.cursor, packed.samples_ended);
+  const uint64_t seq = BW_TRY(at.producer.Publish(std::move(batch), options));
+  at.cursor = std::move(packed.cursor);
+  return seq;
+}
+
+// The next batch, packed and written by other processes: only receipts come here. Returns its seq.
+Result<uint64_t> PublishInParts(Publication& at) {
+  const PartTicket ticket =
+      BW_TRY(at.producer.NextTicket(at.packing.grid, {.content_type = std::string(kContentType)}));
+  PartWorkers::Batch batch = BW_TRY(at.workers.Make(ticket, at.cursor));
+  const PublishOptions options = OptionsOf(at, batch.cursor, batch.samples_ended);
+  const uint64_t seq = BW_TRY(at.producer.PublishParts(batch.receipts, options));
+  at.cursor = std::move(batch.cursor);
+  at.source = BW_TRY(BatchSource::From(at.corpus, at.tokenizer, at.packing, at.cursor));
+  return seq;
+}
+
+// Publishes what is left of the share, a batch each `pace` at most.
+Result<void> PublishAll(Publication at, const Arguments& arguments, Clock& clock) {
   const Duration pace = std::chrono::milliseconds(arguments.pace_ms);
-  Bytes cursor = producer.cursor().value_or(Bytes());
   TimePoint due = clock.Now();
-  for (;;) {
-    std::optional<PackedBatch> packed = BW_TRY(source.Next());
-    if (!packed.has_value()) return {};
+  uint64_t seq = at.producer.committed_seq();
+  while (at.source.progress() < 1) {
     clock.SleepUntil(due);
     due = After(due, pace);
-    GlobalBatch batch = BW_TRY(ToGlobalBatch(arguments.job.packing.grid, std::move(packed->slices)));
-    const PublishOptions options{.cursor = ToBytes(packed->cursor),
-                                 .cursor_before = std::move(cursor),
-                                 .samples = packed->samples_ended,
-                                 .metadata = ToBytes(fmt::format(R"({{"share":{:.4f}}})", source.progress()))};
-    const uint64_t seq = BW_TRY(producer.Publish(std::move(batch), options));
-    cursor = options.cursor;
-    PrintReport({.event = ProgressReport::Event::kStep, .at = seq, .share = source.progress()});
+    const bool in_parts = arguments.parted_every > 0 && (seq + 1) % arguments.parted_every == 0;
+    seq = BW_TRY(in_parts ? PublishInParts(at) : PublishWhole(at));
+    PrintReport({.event = ProgressReport::Event::kStep, .at = seq, .share = at.source.progress()});
   }
+  return {};
 }
 
 Result<void> Run(const Arguments& arguments) {
@@ -64,10 +100,18 @@ Result<void> Run(const Arguments& arguments) {
     return {};
   }
   Producer producer = BW_TRY(std::move(opened));
-  const Bytes cursor = producer.cursor().value_or(Bytes());
-  BatchSource source = BW_TRY(BatchSource::From(corpus, tokenizer, job.packing, AsText(cursor)));
+  const std::string cursor(AsText(producer.cursor().value_or(Bytes())));
+  BatchSource source = BW_TRY(BatchSource::From(corpus, tokenizer, job.packing, cursor));
+  PartWorkers workers = BW_TRY(PartWorkers::Start(job, ProgramsFolder(), env->env().clock));
   PrintReport({.event = ProgressReport::Event::kBegin, .at = producer.committed_seq(), .share = source.progress()});
-  BW_TRY(PublishAll(producer, source, arguments, env->env().clock));
+  BW_TRY(PublishAll({.corpus = corpus,
+                     .tokenizer = tokenizer,
+                     .packing = job.packing,
+                     .producer = producer,
+                     .workers = workers,
+                     .source = std::move(source),
+                     .cursor = cursor},
+                    arguments, env->env().clock));
   BW_TRY(producer.Finish());
   PrintReport({.event = ProgressReport::Event::kEnd, .at = producer.committed_seq(), .share = 1});
   return {};
@@ -81,8 +125,9 @@ int main(int argc, char** argv) {
   CLI::App app("Publishes one share of the demo's corpus, from where the stream says that it stopped.");
   batchweave::demo::AddJobOptions(app, arguments.job);
   app.add_option("--part", arguments.job.packing.part, "which share of the corpus")->required();
-  app.add_option("--parts", arguments.job.packing.parts, "of how many, one a producer")->capture_default_str();
   app.add_option("--pace-ms", arguments.pace_ms, "milliseconds from one batch to the next, at least")
+      ->capture_default_str();
+  app.add_option("--parted-every", arguments.parted_every, "of so many batches one is made by two workers; 0: none")
       ->capture_default_str();
   CLI11_PARSE(app, argc, argv);
   const batchweave::Result<void> result = batchweave::demo::Run(arguments);

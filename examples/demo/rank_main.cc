@@ -26,6 +26,9 @@ struct Arguments {
   uint64_t start_step = 0;
   uint64_t end_step = UINT64_MAX;
   uint64_t save_every = 8;
+  uint64_t pace_ms = 0;
+  std::string group;
+  uint64_t session = 0;
 };
 
 Result<Record> LoadOrBegin(const Arguments& arguments) {
@@ -36,9 +39,13 @@ Result<Record> LoadOrBegin(const Arguments& arguments) {
   return record;
 }
 
-void Report(ProgressReport::Event event, const Record& record, const Consumer& rank) {
+void Report(ProgressReport::Event event, const Record& record, uint64_t saved, const Consumer& rank) {
   const ConsumerStats stats = rank.stats();
-  PrintReport({.event = event, .at = record.position, .bytes = stats.delivered_bytes, .requests = stats.payload_gets});
+  PrintReport({.event = event,
+               .at = record.position,
+               .saved = saved,
+               .bytes = stats.delivered_bytes,
+               .requests = stats.payload_gets});
 }
 
 Result<void> Run(const Arguments& arguments) {
@@ -47,19 +54,31 @@ Result<void> Run(const Arguments& arguments) {
   const auto env = BW_TRY(OpenEnv(job.store()));
   Stream stream = BW_TRY(Stream::Open(env->env(), kStreamName));
   Record record = BW_TRY(LoadOrBegin(arguments));
-  Consumer rank = BW_TRY(
-      stream.OpenConsumer({.position = Step{record.position}, .rank = arguments.rank, .stall_after = kStallAfter}));
-  Report(ProgressReport::Event::kBegin, record, rank);
+  Consumer rank = BW_TRY(stream.OpenConsumer({.position = Step{record.position},
+                                              .rank = arguments.rank,
+                                              .group = arguments.group,
+                                              .session = Session{arguments.session},
+                                              .stall_after = kStallAfter}));
+  Clock& clock = env->env().clock;
+  const Duration pace = std::chrono::milliseconds(arguments.pace_ms);
+  TimePoint due = clock.Now();
+  uint64_t saved = record.position;
+  Report(ProgressReport::Event::kBegin, record, saved, rank);
   while (record.position < arguments.end_step) {
+    clock.SleepUntil(due);
+    due = After(due, pace);
     const std::optional<RankBatch> batch = BW_TRY(rank.Next());
     if (!batch.has_value()) break;  // The stream is sealed, and this was its last step.
     for (const batchweave::Slice& slice : batch->slices()) BW_TRY(record.Fold(slice.bytes));
     record.position = rank.position().value;
-    if (record.position % arguments.save_every == 0) BW_TRY(record.Save(arguments.record_path));
-    Report(ProgressReport::Event::kStep, record, rank);
+    if (record.position % arguments.save_every == 0) {
+      BW_TRY(record.Save(arguments.record_path));
+      saved = record.position;
+    }
+    Report(ProgressReport::Event::kStep, record, saved, rank);
   }
   BW_TRY(record.Save(arguments.record_path));
-  Report(ProgressReport::Event::kEnd, record, rank);
+  Report(ProgressReport::Event::kEnd, record, record.position, rank);
   return {};
 }
 
@@ -80,6 +99,10 @@ int main(int argc, char** argv) {
   app.add_option("--save-every", arguments.save_every, "steps from one saved record to the next")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--pace-ms", arguments.pace_ms, "milliseconds from one step to the next, at least")
+      ->capture_default_str();
+  app.add_option("--group", arguments.group, "the group that holds what the rank reads; default: none does");
+  app.add_option("--session", arguments.session, "of the group, from whoever opened it");
   CLI11_PARSE(app, argc, argv);
   const batchweave::Result<void> result = batchweave::demo::Run(arguments);
   if (result.ok()) return 0;

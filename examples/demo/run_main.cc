@@ -7,15 +7,17 @@
 #include <chrono>
 #include <cstdio>
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <string>
 
+#include "batchweave/lifecycle/reclaim.h"
 #include "batchweave/stream/open_env.h"
 #include "batchweave/stream/stream.h"
 #include "examples/demo/data/tokenizer_training.h"
+#include "examples/demo/process/part_workers.h"
 #include "examples/demo/run/commands.h"
 #include "examples/demo/run/display.h"
 #include "examples/demo/run/job.h"
+#include "examples/demo/run/leaked.h"
 #include "examples/demo/run/summary.h"
 #include "examples/demo/run/verdict.h"
 #include "examples/demo/run/workspace.h"
@@ -43,9 +45,9 @@ Result<Sources> OpenSources(const JobOptions& job, Display& display) {
   return Sources{.corpus = std::move(corpus), .tokenizer = std::move(tokenizer)};
 }
 
-// That of a producer which has its share of `steps` to publish in `seconds`.
-uint64_t PaceOf(uint64_t steps, const Arguments& arguments) {
-  return arguments.seconds * 1000 * arguments.job.packing.parts / std::max<uint64_t>(steps, 1);
+// Of the producers together, so that they publish about `steps` in the time asked for.
+uint64_t StepMsOf(uint64_t steps, const Arguments& arguments) {
+  return arguments.seconds * 1000 / std::max<uint64_t>(steps, 1);
 }
 
 Result<void> WaitForReference(Child& reference, const Child::Command& command, Display& display, Clock& clock) {
@@ -76,20 +78,32 @@ Result<bool> Verify(const Commands& commands, Display& display, Clock& clock) {
   return finished.status == 0;
 }
 
-std::vector<std::string> RecordsOf(const Plan& plan, const Commands& commands) {
+std::vector<std::string> RecordsOf(const ReadingPlan& plan, const Commands& commands) {
   std::vector<std::string> paths;
   for (const Mesh& mesh : plan.meshes) {
-    for (const MeshRank& rank : RanksOf(mesh)) paths.push_back(commands.RecordOf(mesh, rank));
+    for (const MeshRank& rank : RanksOf(mesh)) paths.push_back(commands.RecordOf(plan.group, rank));
   }
   return paths;
 }
 
+// Nobody writes any more: what is still there that no version reaches has leaked.
+Result<StoredBytes> ReclaimQuietly(Stream& stream, JobOutcome& outcome, Display& display) {
+  const ReclaimReport report = BW_TRY(Reclaim(stream.log()));
+  outcome.reclaimed_objects += report.objects;
+  outcome.reclaimed_bytes += report.bytes;
+  const StoredBytes stored = BW_TRY(CountStored(stream.log()));
+  display.Say(
+      fmt::format("a last reclaim, now that all is quiet: {} more; {} are left, and {} bytes that nothing reaches",
+                  HumanSize(report.bytes), HumanSize(stored.reached), stored.leaked));
+  return stored;
+}
+
 // Whether all is as it should be.
-Result<bool> Run(const Arguments& arguments, const std::string& programs) {
+Result<bool> Run(const Arguments& arguments) {
   SystemClock clock;
   Display display(clock);
   const JobOptions& job = arguments.job;
-  const Commands commands(job, programs, arguments.batchweave);
+  const Commands commands(job, ProgramsFolder(), arguments.batchweave);
   if (!std::filesystem::exists(arguments.batchweave)) {
     return Error{ErrorCode::kNotFound, fmt::format("no command line tool: make build first: {}", arguments.batchweave)};
   }
@@ -107,15 +121,18 @@ Result<bool> Run(const Arguments& arguments, const std::string& programs) {
   Job live(stream, commands, display,
            {.plan = plan,
             .producers = job.packing.parts,
-            .pace_ms = PaceOf(plan.steps, arguments),
+            .step_ms = StepMsOf(plan.steps, arguments),
             .restart_after = std::chrono::milliseconds(arguments.restart_after_ms),
             .samples = sources.corpus.samples().size()});
-  const JobOutcome outcome = BW_TRY(live.Run());
+  JobOutcome outcome = BW_TRY(live.Run());
+  const StoredBytes stored = BW_TRY(ReclaimQuietly(stream, outcome, display));
 
   BW_TRY(WaitForReference(reference, reference_command, display, clock));
-  const Verdict verdict = BW_TRY(Judge(sources.corpus, RecordsOf(plan, commands), commands.RecordOfReference()));
+  const Verdict verdict = BW_TRY(Judge(sources.corpus, {.train = RecordsOf(plan.train, commands),
+                                                        .eval = RecordsOf(plan.eval, commands),
+                                                        .reference = commands.RecordOfReference()}));
   const bool verified = BW_TRY(Verify(commands, display, clock));
-  return Summarize({.outcome = outcome, .verdict = verdict, .verified = verified}, commands, display);
+  return Summarize({.outcome = outcome, .verdict = verdict, .stored = stored, .verified = verified}, commands, display);
 }
 
 }  // namespace
@@ -130,8 +147,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--batchweave", arguments.batchweave, "path of the command line tool")->required();
   CLI11_PARSE(app, argc, argv);
-  const std::string programs = std::filesystem::canonical("/proc/self/exe").parent_path().string();
-  const batchweave::Result<bool> good = batchweave::demo::Run(arguments, programs);
+  const batchweave::Result<bool> good = batchweave::demo::Run(arguments);
   if (!good.ok()) fmt::print(stderr, "demo_run: {}\n", batchweave::ToString(good.error()));
   return good.ok() && *good ? 0 : 1;
 }

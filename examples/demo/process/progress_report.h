@@ -17,6 +17,7 @@ struct ProgressReport {
   Event event = Event::kStep;
   uint64_t at = 0;        // Of a producer: its batches so far, those of earlier lives too. Of a rank: its position.
   double share = 0;       // Of a producer: how much of its sources is packed, from 0 to 1.
+  uint64_t saved = 0;     // Of a rank: the position of its last saved record, where it would come back.
   uint64_t bytes = 0;     // Of a rank: slice bytes that this process got so far,
   uint64_t requests = 0;  // by this many requests.
   friend bool operator==(const ProgressReport&, const ProgressReport&) = default;

@@ -34,16 +34,17 @@ Child::Command Commands::Make(std::string name, std::string program) const {
 Child::Command Commands::Producer(uint32_t part, uint64_t pace_ms) const {
   Child::Command command = Make(ProducerName(part), programs_ + "/demo_producer");
   Append(command.arguments, JobArguments(job_));
-  Append(command.arguments, {"--part", Text(part), "--parts", Text(job_.packing.parts), "--pace-ms", Text(pace_ms)});
+  Append(command.arguments, {"--part", Text(part), "--pace-ms", Text(pace_ms)});
   return command;
 }
 
 Child::Command Commands::Rank(const RankPlace& place) const {
-  Child::Command command = Make(RankName(place.mesh, place.rank), programs_ + "/demo_rank");
-  Append(command.arguments, {job_.corpus.directory, "--record", RecordOf(place.mesh, place.rank),           //
+  Child::Command command = Make(RankName(place.group, place.rank), programs_ + "/demo_rank");
+  Append(command.arguments, {job_.corpus.directory, "--record", RecordOf(place.group, place.rank),          //
                              "--dp-rank", Text(place.rank.dp_rank), "--dp-size", Text(place.rank.dp_size),  //
                              "--cp-rank", Text(place.rank.cp_rank), "--cp-size", Text(place.rank.cp_size),  //
-                             "--start-step", Text(place.start_step)});
+                             "--group", place.group, "--session", Text(place.session.value),                //
+                             "--start-step", Text(place.start_step), "--pace-ms", Text(place.pace_ms)});
   if (place.end_step.has_value()) Append(command.arguments, {"--end-step", Text(*place.end_step)});
   return command;
 }
@@ -51,7 +52,7 @@ Child::Command Commands::Rank(const RankPlace& place) const {
 Child::Command Commands::Reference() const {
   Child::Command command = Make("reference", programs_ + "/demo_reference");
   Append(command.arguments, JobArguments(job_));
-  Append(command.arguments, {"--parts", Text(job_.packing.parts), "--record", RecordOfReference()});
+  Append(command.arguments, {"--record", RecordOfReference()});
   return command;
 }
 
@@ -61,8 +62,8 @@ Child::Command Commands::Verify() const {
   return command;
 }
 
-std::string Commands::RecordOf(Mesh mesh, const MeshRank& rank) const {
-  return fmt::format("{}/{}.record", job_.records(), RankName(mesh, rank));
+std::string Commands::RecordOf(const std::string& group, const MeshRank& rank) const {
+  return fmt::format("{}/{}.record", job_.records(), RankName(group, rank));
 }
 
 std::string Commands::RecordOfReference() const { return job_.records() + "/reference.record"; }
@@ -71,16 +72,6 @@ std::string Commands::StreamUrl() const { return fmt::format("{}/{}", Shortest(j
 
 std::string Commands::ForPeople(std::string_view subcommand) const {
   return fmt::format("{} {} {}", Shortest(batchweave_), subcommand, StreamUrl());
-}
-
-std::vector<MeshRank> RanksOf(Mesh mesh) {
-  std::vector<MeshRank> ranks;
-  for (uint32_t dp = 0; dp < mesh.dp; ++dp) {
-    for (uint32_t cp = 0; cp < mesh.cp; ++cp) {
-      ranks.push_back({.dp_rank = dp, .dp_size = mesh.dp, .cp_rank = cp, .cp_size = mesh.cp});
-    }
-  }
-  return ranks;
 }
 
 }  // namespace batchweave::demo

@@ -6,8 +6,9 @@
 #include <string>
 #include <string_view>
 
+#include "batchweave/format/types.h"
+#include "examples/demo/process/child.h"
 #include "examples/demo/process/job_options.h"
-#include "examples/demo/run/child.h"
 #include "examples/demo/run/plan.h"
 
 namespace batchweave::demo {
@@ -18,10 +19,12 @@ class Commands {
   Commands(JobOptions job, std::string programs, std::string batchweave);
 
   struct RankPlace {
-    Mesh mesh{};
     MeshRank rank{};
+    std::string group{};
+    Session session{};
     uint64_t start_step = 0;
     std::optional<uint64_t> end_step{};  // None: the end of the stream.
+    uint64_t pace_ms = 0;
   };
 
   Child::Command Producer(uint32_t part, uint64_t pace_ms) const;
@@ -30,7 +33,7 @@ class Commands {
   Child::Command Verify() const;
 
   // Where a rank saves its record, and the reference too.
-  std::string RecordOf(Mesh mesh, const MeshRank& rank) const;
+  std::string RecordOf(const std::string& group, const MeshRank& rank) const;
   std::string RecordOfReference() const;
 
   // For a person to type, with paths as seen from the current folder.
@@ -44,8 +47,5 @@ class Commands {
   const std::string programs_;
   const std::string batchweave_;
 };
-
-// All places of a mesh, dp outermost.
-std::vector<MeshRank> RanksOf(Mesh mesh);
 
 }  // namespace batchweave::demo

@@ -7,11 +7,13 @@
 
 #include "batchweave/testing/matchers.h"
 #include "examples/demo/data/testing/small_corpus.h"
-#include "examples/demo/run/child.h"
+#include "examples/demo/process/child.h"
 
 namespace batchweave::demo {
 namespace {
 
+using ::testing::Contains;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 // A copy of the small corpus, to run in.
@@ -39,6 +41,7 @@ class DemoRunTest : public ::testing::Test {
 TEST_F(DemoRunTest, EachSampleArrivesOnceThoughProducersAndRanksAreKilled) {
   const Finished finished = Run(folder_.path());
   ASSERT_EQ(finished.status, 0) << LastWords() << "\n" << ::testing::PrintToString(finished.lines);
+  EXPECT_THAT(finished.lines, Contains(ContainsRegex(" [1-9][0-9]* of them made in parts")));
   const auto json = nlohmann::json::parse(finished.lines.back());
   EXPECT_GT(json["samples"], 0);
   EXPECT_EQ(json["delivered"], json["samples"]);
@@ -47,6 +50,8 @@ TEST_F(DemoRunTest, EachSampleArrivesOnceThoughProducersAndRanksAreKilled) {
   EXPECT_EQ(json["restarts"], 4);
   EXPECT_EQ(json["statistic_identical"], true);
   EXPECT_GT(json["steps"], 20);
+  EXPECT_GT(json["reclaimed_bytes"], 0);
+  EXPECT_EQ(json["leaked_bytes"], 0);
   EXPECT_GT(json["seconds"], 0);
 }
 

@@ -6,6 +6,8 @@
 #include <chrono>
 #include <utility>
 
+#include "batchweave/lifecycle/reclaim.h"
+
 namespace batchweave::demo {
 namespace {
 
@@ -14,12 +16,15 @@ constexpr Duration kTick = std::chrono::milliseconds(50);
 constexpr Duration kRunMax = std::chrono::minutes(15);
 constexpr size_t kBarWidth = 12;  // All fits in 80 columns.
 
-bool AllEnded(const std::vector<Worker>& workers) {
-  return std::ranges::all_of(workers, [](const Worker& worker) { return worker.ended(); });
+// What is held, and which group has the oldest of it.
+std::string HeldText(const Manifest& manifest) {
+  const auto holder = std::ranges::min_element(manifest.groups, {}, &GroupRow::smallest_held);
+  if (holder == manifest.groups.end()) return "nothing is held";
+  return fmt::format("{} holds step {} and all after it", holder->name, holder->smallest_held.value);
 }
 
-bool IsBack(const Worker& worker, const ProgressReport& report) {
-  return report.event == ProgressReport::Event::kBegin && worker.restarts() > 0;
+uint64_t PaceOf(const ReadingPlan& plan, uint64_t step_ms) {
+  return static_cast<uint64_t>(plan.slowness * static_cast<double>(step_ms));
 }
 
 }  // namespace
@@ -29,55 +34,43 @@ Job::Job(Stream& stream, const Commands& commands, Display& display, JobSettings
       commands_(commands),
       display_(display),
       settings_(std::move(settings)),
+      readings_{
+          ReadingJob(stream, commands, display, settings_.plan.train, PaceOf(settings_.plan.train, settings_.step_ms)),
+          ReadingJob(stream, commands, display, settings_.plan.eval, PaceOf(settings_.plan.eval, settings_.step_ms))},
       kills_(settings_.plan.kills) {}
 
 Result<JobOutcome> Job::Run() {
-  began_ = display_.seconds();
-  newest_ = BW_TRY(stream_.log().ReadNewest());
-  BW_TRY(StartProducers());
-  BW_TRY(StartRanks());
+  BW_TRY(Start());
   const TimePoint deadline = After(clock().Now(), kRunMax);
-  while (!over_) {
+  while (!std::ranges::all_of(readings_, &ReadingJob::over)) {
     BW_TRY(WatchStream());
     BW_TRY(TendProducers());
-    BW_TRY(TendRanks());
+    BW_TRY(TendReadings());
     CarryOutKills();
     display_.Show(LiveLines());
     if (clock().Now() > deadline) return Error{ErrorCode::kStalled, "the demo takes far too long: see its logs"};
     clock().SleepUntil(After(clock().Now(), kTick));
   }
   display_.Show({});
-  Count(producers_);
   if (!kills_.empty()) {
     return Error{ErrorCode::kCorrupt, fmt::format("{} was to be killed at step {}, and ended before: the stream is too "
                                                   "short for the plan",
                                                   kills_.front().worker, kills_.front().step)};
   }
-  outcome_.steps = newest_.manifest.next_step.value;
-  outcome_.versions = newest_.manifest.version.value;
+  BW_TRY(WatchStream());
+  Finish();
   return outcome_;
 }
 
-Result<void> Job::StartProducers() {
+Result<void> Job::Start() {
+  began_ = display_.seconds();
+  newest_ = BW_TRY(stream_.log().ReadNewest());
   for (uint32_t part = 0; part < settings_.producers; ++part) {
-    producers_.emplace_back(commands_.Producer(part, settings_.pace_ms), clock());
+    producers_.emplace_back(commands_.Producer(part, settings_.step_ms * settings_.producers), clock());
     BW_TRY(producers_.back().Start());
   }
-  display_.Say(fmt::format("{} producers start", settings_.producers));
-  return {};
-}
-
-Result<void> Job::StartRanks() {
-  const Plan& plan = settings_.plan;
-  Commands::RankPlace place{.mesh = plan.meshes[mesh_]};
-  if (mesh_ > 0) place.start_step = plan.changes[mesh_ - 1];
-  if (mesh_ < plan.changes.size()) place.end_step = plan.changes[mesh_];
-  for (const MeshRank& rank : RanksOf(place.mesh)) {
-    place.rank = rank;
-    ranks_.emplace_back(commands_.Rank(place), clock());
-    BW_TRY(ranks_.back().Start());
-  }
-  display_.Say(fmt::format("{} ranks start, {}, at step {}", ranks_.size(), ToString(place.mesh), place.start_step));
+  display_.Say(fmt::format("{} producers start, each with two workers that make one batch in ten", producers_.size()));
+  for (ReadingJob& job : readings_) BW_TRY(job.Start());
   return {};
 }
 
@@ -86,93 +79,90 @@ Result<void> Job::WatchStream() {
   newest_ = BW_TRY(stream_.log().Refresh(std::move(newest_)));
   const Manifest& manifest = newest_.manifest;
   const uint64_t fresh = std::min<uint64_t>(manifest.next_step.value - seen.value, manifest.tail.size());
-  for (size_t i = manifest.tail.size() - fresh; i < manifest.tail.size(); ++i) samples_ += manifest.tail[i].samples;
+  for (size_t i = manifest.tail.size() - fresh; i < manifest.tail.size(); ++i) {
+    samples_ += manifest.tail[i].samples;
+    outcome_.steps_in_parts += manifest.tail[i].parts.size() > 1 ? 1 : 0;
+  }
   return {};
 }
 
 Result<void> Job::TendProducers() {
   for (Worker& producer : producers_) {
     for (const ProgressReport& report : BW_TRY(producer.Observe())) {
-      if (IsBack(producer, report)) {
-        display_.Say(fmt::format("{} is back: the stream says that {} batches of it are committed, it goes on there",
-                                 producer.name(), report.at));
-      }
+      if (report.event != ProgressReport::Event::kBegin || producer.restarts() == 0) continue;
+      display_.Say(fmt::format("{} is back: the stream says that {} batches of it are committed, it goes on there",
+                               producer.name(), report.at));
     }
   }
-  if (!AllEnded(producers_) || newest_.manifest.sealed) return {};
+  if (!std::ranges::all_of(producers_, &Worker::ended) || newest_.manifest.sealed) return {};
   const Step end = BW_TRY(stream_.Seal());
-  newest_ = BW_TRY(stream_.log().Refresh(std::move(newest_)));
+  BW_TRY(WatchStream());
   display_.Say(fmt::format("all is published: the stream is sealed, and ends after step {}", end.value - 1));
   return {};
 }
 
-Result<void> Job::TendRanks() {
-  for (Worker& rank : ranks_) {
-    for (const ProgressReport& report : BW_TRY(rank.Observe())) {
-      if (IsBack(rank, report)) {
-        display_.Say(fmt::format("{} is back: its last record says step {}, it goes on there", rank.name(), report.at));
-      }
-    }
+Result<void> Job::TendReadings() {
+  for (ReadingJob& job : readings_) {
+    const std::optional<Step> checkpoint = BW_TRY(job.Tend());
+    if (checkpoint.has_value()) BW_TRY(ReclaimAfter(job, *checkpoint));
   }
-  return AllEnded(ranks_) ? ChangeMesh() : Result<void>();
+  return {};
 }
 
-Result<void> Job::ChangeMesh() {
-  const Plan& plan = settings_.plan;
-  over_ = mesh_ == plan.changes.size();
-  const uint64_t end = over_ ? newest_.manifest.next_step.value : plan.changes[mesh_];
-  for (const Worker& rank : ranks_) {
-    if (rank.position() == end) continue;
-    return Error{ErrorCode::kCorrupt, fmt::format("a rank stopped elsewhere: name={} position={} end={}", rank.name(),
-                                                  rank.position(), end)};
-  }
-  display_.Say(fmt::format("all ranks have stopped at step {}", end));
-  Count(ranks_);
-  if (over_) return {};
-  ranks_.clear();
-  ++mesh_;
-  return StartRanks();
+Result<void> Job::ReclaimAfter(const ReadingJob& job, Step checkpoint) {
+  ++outcome_.checkpoints;
+  // One that is stopped or fails is simply run again, after the next checkpoint.
+  const ReclaimReport report = BW_TRY(Reclaim(stream_.log(), {.overwrite_probed = outcome_.checkpoints > 1}));
+  outcome_.reclaimed_objects += report.objects;
+  outcome_.reclaimed_bytes += report.bytes;
+  BW_TRY(WatchStream());
+  const std::string reclaimed = report.objects == 0 ? "" : fmt::format("; {} reclaimed", HumanSize(report.bytes));
+  display_.Say(fmt::format("{}: checkpoint at step {}; {}{}", job.group(), checkpoint.value, HeldText(newest_.manifest),
+                           reclaimed));
+  return {};
 }
 
 void Job::CarryOutKills() {
+  std::erase_if(kills_, [&](const Kill& kill) { return CarryOut(kill); });
+}
+
+bool Job::CarryOut(const Kill& kill) {
   const uint64_t step = newest_.manifest.next_step.value;
-  const auto carry_out = [&](const Kill& kill) {
-    for (Worker& rank : ranks_) {
+  for (ReadingJob& job : readings_) {
+    for (Worker& rank : job.ranks()) {
       if (rank.name() != kill.worker || rank.position() < kill.step || rank.state() != Worker::State::kRunning)
         continue;
       rank.Kill(settings_.restart_after);
       display_.Say(fmt::format("kill -9 {}, at step {}", rank.name(), rank.position()));
       return true;
     }
-    for (Worker& producer : producers_) {
-      if (producer.name() != kill.worker || step < kill.step || producer.state() != Worker::State::kRunning) continue;
-      producer.Kill(settings_.restart_after);
-      display_.Say(fmt::format("kill -9 {}, after {} batches, at step {} of the stream", producer.name(),
-                               producer.position(), step));
-      return true;
-    }
-    return false;
-  };
-  std::erase_if(kills_, carry_out);
+  }
+  for (Worker& producer : producers_) {
+    if (producer.name() != kill.worker || step < kill.step || producer.state() != Worker::State::kRunning) continue;
+    producer.Kill(settings_.restart_after);
+    display_.Say(fmt::format("kill -9 {}, after {} batches, at step {} of the stream", producer.name(),
+                             producer.position(), step));
+    return true;
+  }
+  return false;
 }
 
-void Job::Count(const std::vector<Worker>& workers) {
-  for (const Worker& worker : workers) {
-    outcome_.restarts += worker.restarts();
-    outcome_.bytes += worker.bytes();
-    outcome_.requests += worker.requests();
+void Job::Finish() {
+  const Manifest& manifest = newest_.manifest;
+  outcome_.steps = manifest.next_step.value;
+  outcome_.first_step = manifest.first_step.value;
+  outcome_.versions = manifest.version.value;
+  for (const Worker& producer : producers_) outcome_.restarts += producer.restarts();
+  for (const ReadingJob& job : readings_) {
+    outcome_.restarts += job.restarts();
+    outcome_.bytes += job.bytes();
+    outcome_.requests += job.requests();
   }
 }
 
 std::vector<std::string> Job::LiveLines() const {
   const Manifest& manifest = newest_.manifest;
   const double seconds = std::max(display_.seconds() - began_, 0.1);
-  uint64_t bytes = outcome_.bytes;
-  std::string ranks;
-  for (const Worker& rank : ranks_) {
-    bytes += rank.bytes();
-    ranks += rank.state() == Worker::State::kKilled ? "  down" : fmt::format("  {:>4}", rank.position());
-  }
   std::string producers;
   double share = 0;
   for (const Worker& producer : producers_) {
@@ -181,11 +171,25 @@ std::vector<std::string> Job::LiveLines() const {
     producers +=
         fmt::format("  {} {}", producer.name(), down ? " down" : fmt::format("{:3.0f} %", producer.share() * 100));
   }
-  return {fmt::format("{} {:3.0f} %  step {}  {} of {} samples  {} read  {:.1f} steps/s", Bar(share, kBarWidth),
-                      share * 100, manifest.next_step.value, samples_, settings_.samples, HumanSize(bytes),
-                      static_cast<double>(manifest.next_step.value) / seconds),
-          fmt::format("  producers:       {}", producers),
-          fmt::format("  ranks, {}:{}", ToString(settings_.plan.meshes[mesh_]), ranks)};
+  uint64_t bytes = 0;
+  std::vector<std::string> readings;
+  for (const ReadingJob& job : readings_) {
+    bytes += job.bytes();
+    std::string ranks;
+    for (const Worker& rank : job.ranks()) {
+      ranks += rank.state() == Worker::State::kKilled ? "  down" : fmt::format("  {:>4}", rank.position());
+    }
+    readings.push_back(fmt::format("  {}, {}:{}", job.group(), ToString(job.mesh()), ranks));
+  }
+  std::vector<std::string> lines = {
+      fmt::format("{} {:3.0f} %  step {}  {} of {} samples  {} read  {:.1f} steps/s", Bar(share, kBarWidth),
+                  share * 100, manifest.next_step.value, samples_, settings_.samples, HumanSize(bytes),
+                  static_cast<double>(manifest.next_step.value) / seconds),
+      fmt::format("  producers:       {}", producers)};
+  lines.insert(lines.end(), readings.begin(), readings.end());
+  lines.push_back(
+      fmt::format("  storage:           {}; {} reclaimed", HeldText(manifest), HumanSize(outcome_.reclaimed_bytes)));
+  return lines;
 }
 
 }  // namespace batchweave::demo

@@ -18,19 +18,37 @@ std::string ToString(Mesh mesh) { return fmt::format("dp={} x cp={}", mesh.dp, m
 
 std::string ProducerName(uint32_t part) { return fmt::format("tokenizer-{}", part); }
 
-std::string RankName(Mesh mesh, const MeshRank& rank) {
-  return fmt::format("rank-{}.{}-of-{}x{}", rank.dp_rank, rank.cp_rank, mesh.dp, mesh.cp);
+std::string RankName(const std::string& group, const MeshRank& rank) {
+  return fmt::format("{}-{}.{}-of-{}x{}", group, rank.dp_rank, rank.cp_rank, rank.dp_size, rank.cp_size);
+}
+
+std::vector<MeshRank> RanksOf(Mesh mesh) {
+  std::vector<MeshRank> ranks;
+  for (uint32_t dp = 0; dp < mesh.dp; ++dp) {
+    for (uint32_t cp = 0; cp < mesh.cp; ++cp) {
+      ranks.push_back({.dp_rank = dp, .dp_size = mesh.dp, .cp_rank = cp, .cp_size = mesh.cp});
+    }
+  }
+  return ranks;
 }
 
 Plan PlanFor(uint64_t steps) {
-  const Mesh first{.dp = 2, .cp = 2};
-  const Mesh second{.dp = 4, .cp = 1};
+  const ReadingPlan train{.group = "train",
+                          .meshes = {{.dp = 2, .cp = 2}, {.dp = 4, .cp = 1}},
+                          .changes = {steps / 2},
+                          .checkpoint_every = std::max<uint64_t>(steps / 10, 1)};
+  const ReadingPlan eval{.group = "eval",
+                         .meshes = {{.dp = 1, .cp = 1}},
+                         .checkpoint_every = std::max<uint64_t>(steps / 6, 1),
+                         .slowness = 1.15};
+  const std::string first_rank = RankName(train.group, RanksOf(train.meshes[0])[2]);
+  const std::string second_rank = RankName(train.group, RanksOf(train.meshes[1])[2]);
   return {.steps = steps,
-          .meshes = {first, second},
-          .changes = {steps / 2},
+          .train = train,
+          .eval = eval,
           .kills = {{.worker = ProducerName(1), .step = steps * 15 / 100},
-                    {.worker = RankName(first, {.dp_rank = 1, .cp_rank = 0}), .step = steps * 25 / 100 + 3},
-                    {.worker = RankName(second, {.dp_rank = 2, .cp_rank = 0}), .step = steps * 60 / 100 + 5},
+                    {.worker = first_rank, .step = steps * 25 / 100 + 3},
+                    {.worker = second_rank, .step = steps * 60 / 100 + 5},
                     {.worker = ProducerName(2), .step = steps * 70 / 100}}};
 }
 

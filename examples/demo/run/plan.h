@@ -20,24 +20,37 @@ struct Mesh {
 // "dp=2 x cp=2"
 std::string ToString(Mesh mesh);
 
+// All places of a mesh, dp outermost.
+std::vector<MeshRank> RanksOf(Mesh mesh);
+
 // kill -9.
 struct Kill {
   std::string worker;  // By name.
   uint64_t step = 0;   // A rank: when it has come so far. A producer: when the stream has.
 };
 
+// A job that reads the stream, under a group of its own.
+struct ReadingPlan {
+  std::string group;
+  std::vector<Mesh> meshes;         // It runs on each in turn.
+  std::vector<uint64_t> changes{};  // At which steps it goes from one to the next: one less than meshes.
+  uint64_t checkpoint_every = 1;    // Steps, about.
+  double slowness = 0;              // 1: it takes for a step just as long as the producers; 0: it is as fast as it can.
+};
+
 struct Plan {
-  uint64_t steps = 0;             // Of the whole stream, about.
-  std::vector<Mesh> meshes;       // The training job runs on each in turn.
-  std::vector<uint64_t> changes;  // At which steps it goes from one to the next: one less than meshes.
+  uint64_t steps = 0;  // Of the whole stream, about.
+  ReadingPlan train;
+  ReadingPlan eval;
   std::vector<Kill> kills;
 };
 
 // How a plan and everything else calls them.
 std::string ProducerName(uint32_t part);
-std::string RankName(Mesh mesh, const MeshRank& rank);
+std::string RankName(const std::string& group, const MeshRank& rank);
 
-// The demo's plan for a stream of about so many steps: on each of two meshes a producer and a rank are killed.
+// The demo's plan for a stream of about so many steps: a trainer that changes its mesh half way, an evaluator that is
+// slower, and on each of the two meshes a producer and a rank are killed.
 Plan PlanFor(uint64_t steps);
 
 // About how many steps the corpus gives: from one sample in many. Errors: as Corpus::Read and MakeSample.

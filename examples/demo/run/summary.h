@@ -4,6 +4,7 @@
 #include "examples/demo/run/commands.h"
 #include "examples/demo/run/display.h"
 #include "examples/demo/run/job.h"
+#include "examples/demo/run/leaked.h"
 #include "examples/demo/run/verdict.h"
 
 namespace batchweave::demo {
@@ -11,7 +12,8 @@ namespace batchweave::demo {
 struct Results {
   const JobOutcome& outcome;
   const Verdict& verdict;
-  bool verified = false;  // By `batchweave verify --deep`.
+  const StoredBytes& stored;  // After a quiet reclaim.
+  bool verified = false;      // By `batchweave verify --deep`.
 };
 
 // Prints all of it; whether everything is as it should be.

@@ -1,7 +1,6 @@
 // Whether all arrived: what the ranks folded, against the sources and against a process that nothing disturbed.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -11,15 +10,26 @@
 
 namespace batchweave::demo {
 
+// The files of all ranks' records, mesh after mesh.
+struct RecordPaths {
+  std::vector<std::string> train;
+  std::vector<std::string> eval;
+  std::string reference;
+};
+
 struct Verdict {
-  AuditReport audit;  // By sample id, against a listing of the sources.
-  Record ranks;       // Of all ranks of all meshes, together.
-  Record reference;   // Its position: how many steps there should be.
-  bool statistic_identical() const { return ranks.statistic == reference.statistic; }
+  AuditReport train_audit{};  // By sample id, against a listing of the sources.
+  AuditReport eval_audit{};
+  Record train;  // Of all its ranks together.
+  Record eval;
+  Record reference;  // Its position: how many steps there should be.
+
+  bool statistic_identical() const {
+    return train.statistic == reference.statistic && eval.statistic == reference.statistic;
+  }
 };
 
 // Errors: as Record::Load.
-Result<Verdict> Judge(const Corpus& corpus, const std::vector<std::string>& record_paths,
-                      const std::string& reference_path);
+Result<Verdict> Judge(const Corpus& corpus, const RecordPaths& paths);
 
 }  // namespace batchweave::demo

@@ -50,6 +50,7 @@ void Worker::TakeIn(const ProgressReport& report) {
   if (state_ == State::kStarting) state_ = State::kRunning;
   // A producer that had finished before it was killed comes back to say just that.
   if (report.at > 0) position_ = report.at;
+  saved_ = report.saved;
   share_ = report.share;
   now_ = {.bytes = report.bytes, .requests = report.requests};
 }

@@ -10,8 +10,8 @@
 
 #include "batchweave/base/clock.h"
 #include "batchweave/base/result.h"
+#include "examples/demo/process/child.h"
 #include "examples/demo/process/progress_report.h"
-#include "examples/demo/run/child.h"
 
 namespace batchweave::demo {
 
@@ -36,6 +36,7 @@ class Worker {
   State state() const { return state_; }
   bool ended() const { return state_ == State::kEnded; }
   uint64_t position() const { return position_; }  // The newest report's `at`.
+  uint64_t saved() const { return saved_; }        // The newest report's.
   double share() const { return share_; }          // The newest report's.
   uint64_t restarts() const { return starts_ - 1; }
   // What all its lives got, from all reports.
@@ -56,6 +57,7 @@ class Worker {
   uint64_t starts_ = 0;
   TimePoint restart_at_{};
   uint64_t position_ = 0;
+  uint64_t saved_ = 0;
   double share_ = 0;
   Received earlier_;  // By lives that are over.
   Received now_;

@@ -13,7 +13,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr const char* kReport = R"(echo '{"event":"step","at":7,"share":0.5,"bytes":100,"requests":2}')";
+constexpr const char* kReport = R"(echo '{"event":"step","at":7,"share":0.5,"saved":4,"bytes":100,"requests":2}')";
 
 class WorkerTest : public ::testing::Test {
  protected:
@@ -43,6 +43,7 @@ TEST_F(WorkerTest, AReportIsTakenInAndAnythingElseIsNot) {
   Worker worker = Running(std::string("echo nonsense; echo '{}'; ") + kReport);
   EXPECT_THAT(Observe(worker, [&] { return worker.ended(); }), IsOk());
   EXPECT_EQ(worker.position(), 7);
+  EXPECT_EQ(worker.saved(), 4);
   EXPECT_EQ(worker.share(), 0.5);
 }
 

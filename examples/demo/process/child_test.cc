@@ -1,4 +1,4 @@
-#include "examples/demo/run/child.h"
+#include "examples/demo/process/child.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// A program that runs beside us: its standard output comes here line by line, its standard error goes to a file.
+// A program that runs beside us: its standard output comes here line by line, its standard error goes to a file,
+// and its standard input is what we write.
 //
 // It dies when its Child is destroyed, and when we die. Not safe for concurrent use, and to be started by the thread
 // that lives longest: for Linux a parent that is gone is a thread.
@@ -8,6 +9,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "batchweave/base/clock.h"
@@ -33,6 +35,9 @@ class Child {
   // The lines that are complete and were not taken before. Never waits.
   std::vector<std::string> TakeLines();
 
+  // One line to its standard input. Where nobody reads any more, that is seen by Ended().
+  void WriteLine(std::string_view line);
+
   // How it ended, once it has: its exit status, or 128 and the number of the signal. Never waits.
   std::optional<int> Ended();
 
@@ -40,14 +45,17 @@ class Child {
   void Kill();
 
  private:
-  Child(pid_t id, int output) : id_(id), output_(output) {}
+  Child(pid_t id, int socket) : id_(id), socket_(socket) {}
   void Reap(int options);
 
   pid_t id_ = -1;
-  int output_ = -1;   // The reading end of the pipe; reading never blocks.
+  int socket_ = -1;   // Its standard input and output are the other end.
   std::string rest_;  // A line that is not complete.
   std::optional<int> status_;
 };
+
+// Waits for the one line that it answers. Errors: kUnavailable (it ended without; or `deadline` passed).
+Result<std::string> AwaitLine(Child& child, const Child::Command& command, Clock& clock, TimePoint deadline);
 
 struct Finished {
   int status = 0;  // As Child::Ended.
