@@ -1,10 +1,12 @@
 // Processes that share nothing but a directory, and die at any point.
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "batchweave/lifecycle/reclaim.h"
 #include "batchweave/store/local_store.h"
 #include "batchweave/stream/stream.h"
 #include "batchweave/stream/verify.h"
@@ -67,6 +69,30 @@ void ExpectWhole(const std::string& directory, uint64_t steps) {
 
 class ProcessesTest : public ::testing::Test {
  protected:
+  // Publishes `batches` more under `name`, one version each.
+  void Publish(const std::string& name, uint64_t batches) {
+    Process process(directory_.path());
+    Result<Stream> stream = Stream::Open(process.env(), "run");
+    Result<Producer> producer = stream->OpenProducer(name);
+    ASSERT_THAT(producer, IsOk());
+    for (uint64_t i = 0; i < batches; ++i) {
+      GlobalBatch batch({.dp = 1, .cp = 1});
+      ASSERT_THAT(batch.Set({}, ToBytes(name)), IsOk());
+      ASSERT_THAT(producer->Publish(std::move(batch), {}), IsOk());
+      ASSERT_THAT(producer->Flush(), IsOk());
+    }
+  }
+  // Lets go of all steps below `step`, and removes what is dead then.
+  void TrimAndReclaim(Step step) {
+    Process process(directory_.path());
+    Result<Stream> stream = Stream::Open(process.env(), "run");
+    const Result<void> created = stream->CreateGroup("train", Step{0});
+    ASSERT_TRUE(created.ok() || created.error().code == ErrorCode::kAlreadyExists);
+    Result<Group> group = stream->OpenGroup("train", {.start = step});
+    ASSERT_THAT(group, IsOk());
+    ASSERT_THAT(group->Checkpoint("only", step, {.keep_last = 1}), IsOk());
+    ASSERT_THAT(Reclaim(stream->log()), IsOk());
+  }
   void CreateStream() {
     Process process(directory_.path());
     ASSERT_THAT(Stream::Create(process.env(), "run"), IsOk());
@@ -95,12 +121,22 @@ TEST_F(ProcessesTest, ProducerKilledAtAnyCallGoesOnWhereItsCommitsEnd) {
   }
 }
 
+struct Crowd {
+  size_t processes;
+  uint64_t batches;
+};
+
+class CrowdTest : public ProcessesTest, public ::testing::WithParamInterface<Crowd> {};
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CrowdTest, ::testing::Values(Crowd{8, 20}, Crowd{64, 4}),
+                         [](const auto& test) { return "Of" + std::to_string(test.param.processes); });
+
 // Covers C4, I1, I3, I5.
-TEST_F(ProcessesTest, EightProcessesThatAreKilledAtRandomLoseAndDoubleNothing) {
-  constexpr uint64_t kBatches = 20;
+TEST_P(CrowdTest, ProcessesThatAreKilledAtRandomLoseAndDoubleNothing) {
+  const uint64_t kBatches = GetParam().batches;
   CreateStream();
   SeededRandom random(20);
-  std::vector<std::unique_ptr<ChildProcess>> children(8);
+  std::vector<std::unique_ptr<ChildProcess>> children(GetParam().processes);
   const auto start = [&](size_t i, KillPoint point) {
     const std::string name = "p" + std::to_string(i);
     children[i] = std::make_unique<ChildProcess>([&] { return RunProducer(directory_.path(), name, kBatches, point); });
@@ -114,7 +150,7 @@ TEST_F(ProcessesTest, EightProcessesThatAreKilledAtRandomLoseAndDoubleNothing) {
     }
   }
   for (const auto& child : children) EXPECT_TRUE(child->Wait());
-  ExpectWhole(directory_.path(), 8 * kBatches);
+  ExpectWhole(directory_.path(), children.size() * kBatches);
 }
 
 // Covers B6.
@@ -147,6 +183,66 @@ TEST_F(ProcessesTest, TwoProcessesWithOneNameDoNotFightForEver) {
   // The later one fenced the other; if that had finished already, it was told so.
   EXPECT_TRUE(first_ended || second_ended);
   ExpectWhole(directory_.path(), 200);
+}
+
+// Covers B1, I1.
+TEST_F(ProcessesTest, CommitterThatSleepsThroughAReclaimFindsATombstoneAndIsFenced) {
+  CreateStream();
+  Publish("other", 3);
+  ChildProcess sleeper([&] {
+    Process process(directory_.path(), {.call = 2,  // After its opening.
+                                        .signal = SIGSTOP,
+                                        .filter = {.calls = kCallCreate, .key = KeyContains("/manifest/")}});
+    Result<Stream> stream = Stream::Open(process.env(), "run");
+    Result<Producer> producer = stream->OpenProducer("a");
+    GlobalBatch batch({.dp = 1, .cp = 1});
+    if (!producer.ok() || !batch.Set({}, ToBytes("late")).ok()) return false;
+    if (!producer->Publish(std::move(batch), {}).ok()) return false;
+    return FailedWith(producer->Flush(), ErrorCode::kFenced);
+  });
+  ASSERT_TRUE(sleeper.AwaitStopped());
+  Publish("a", 80);  // More than the versions that are never retired.
+  TrimAndReclaim(Step{83});
+  sleeper.Continue();
+  EXPECT_TRUE(sleeper.Wait());
+  ExpectWhole(directory_.path(), 83);
+}
+
+// Covers D7.
+TEST_F(ProcessesTest, RankThatSleepsThroughTrimAndReclaimIsToldSo) {
+  CreateStream();
+  Publish("a", 10);
+  ChildProcess sleeper([&] {
+    Process process(directory_.path(),
+                    {.call = 1, .signal = SIGSTOP, .filter = {.calls = kCallGet, .key = KeyContains("/data/")}});
+    Result<Stream> stream = Stream::Open(process.env(), "run");
+    Result<Consumer> rank = stream->OpenConsumer({.position = Step{2}, .prefetch_steps_max = 0});
+    return rank.ok() && FailedWith(rank->Next(), ErrorCode::kTrimmed);
+  });
+  ASSERT_TRUE(sleeper.AwaitStopped());
+  TrimAndReclaim(Step{8});
+  sleeper.Continue();
+  EXPECT_TRUE(sleeper.Wait());
+}
+
+// Covers D1, D5, I9.
+TEST_F(ProcessesTest, ReclaimerThatSleepsDeletesNothingThatLives) {
+  CreateStream();
+  Publish("a", 10);
+  TrimAndReclaim(Step{1});
+  ChildProcess sleeper([&] {
+    Process process(directory_.path(), {.call = 1, .signal = SIGSTOP, .filter = {.calls = kCallDelete}});
+    Result<Stream> stream = Stream::Open(process.env(), "run");
+    Result<Group> group = stream->OpenGroup("train", {.start = Step{5}});
+    if (!group.ok() || !group->Checkpoint("mine", Step{5}, {.keep_last = 1}).ok()) return false;
+    return Reclaim(stream->log(), {.overwrite_probed = true}).ok();
+  });
+  ASSERT_TRUE(sleeper.AwaitStopped());
+  Publish("a", 5);
+  TrimAndReclaim(Step{9});
+  sleeper.Continue();
+  EXPECT_TRUE(sleeper.Wait());
+  ExpectWhole(directory_.path(), 15);
 }
 
 }  // namespace

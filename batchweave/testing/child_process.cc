@@ -31,6 +31,15 @@ void ChildProcess::Kill() {
   Wait();
 }
 
+bool ChildProcess::AwaitStopped() {
+  int status = 0;
+  while (waitpid(id_, &status, WUNTRACED) < 0) BW_CHECK(errno == EINTR);
+  gone_ = !WIFSTOPPED(status);
+  return !gone_;
+}
+
+void ChildProcess::Continue() { kill(id_, SIGCONT); }
+
 bool ChildProcess::Wait() {
   int status = 0;
   while (waitpid(id_, &status, 0) < 0) BW_CHECK(errno == EINTR);

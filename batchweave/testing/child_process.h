@@ -20,6 +20,9 @@ class ChildProcess {
   pid_t id() const { return id_; }
   // kill -9, and waits until it is gone.
   void Kill();
+  // Waits until it has stopped itself by SIGSTOP; false where it ended instead.
+  bool AwaitStopped();
+  void Continue();
   // Waits for its end: whether `body` returned true.
   bool Wait();
 
