@@ -94,7 +94,8 @@ TEST(PackTest, UniformLengthsAreOneNumber) {
 TEST(PackTest, LengthsOfAHugeUnevenGridAreLeftToTheFooter) {
   std::vector<Bytes> slices(4096);
   for (size_t i = 0; i < slices.size(); ++i) slices[i].resize(i % 7);
-  const PackedBatch packed = PackBatch(kIdentity, BatchOf({.dp = 4096, .cp = 1}, slices), {}, 1);
+  const GlobalBatch batch = BatchOf({.dp = 4096, .cp = 1}, slices);
+  const PackedBatch packed = PackBatch(kIdentity, batch, {}, 1);
   EXPECT_TRUE(packed.entry.parts.front().slice_bytes.empty());
   EXPECT_EQ(DecodeTgbFooter(Join(packed.object.pieces))->slice_bytes.size(), 4096u);
 }
