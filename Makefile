@@ -7,7 +7,7 @@ SHELL := /bin/bash
 ifndef JOBS
 JOBS := $(shell awk -v cpus="$$(nproc)" '/^MemTotal/ { n = int($$2 / 2097152); print n < 1 ? 1 : n < cpus ? n : cpus }' /proc/meminfo)
 endif
-BENCHES ?= read commit open publish
+BENCHES ?= read commit open publish reclaim
 FUZZ_SECONDS ?= 60
 
 # Two clones in two folders share what ccache holds.
@@ -55,7 +55,7 @@ sanitize: setup-check  ## all tests under ASan and UBSan, the concurrency tests 
 fuzz: setup-check  ## each fuzz target for FUZZ_SECONDS (60)
 	@$(call configure_and_build,asan) && tools/fuzz.sh $(FUZZ_SECONDS)
 
-bench: build  ## the figures of the README: BENCHES="read commit open publish"
+bench: build  ## the figures of the README: BENCHES="read commit open publish reclaim", or soak
 	@for name in $(BENCHES); do $(stage) "bench $$name" build/release/bw_bench $$name --json || exit 1; done
 
 clean:  ## remove build/

@@ -18,10 +18,11 @@ std::string LastLine(const std::string& output) {
                        end - (begin == std::string::npos ? 0 : begin + 1) + 1);
 }
 
+constexpr const char* kShort = "--rounds 1 --seconds 0 --mib 1 --steps 2000";
+
 // The figures of a run so short that its times mean nothing; discarded JSON where it failed.
-nlohmann::json FiguresOf(const std::string& name) {
-  const std::string command =
-      std::string(BW_BENCH_PATH) + " " + name + " --json --rounds 1 --seconds 0 --mib 1 2>/dev/null";
+nlohmann::json FiguresOf(const std::string& name, const std::string& options = kShort) {
+  const std::string command = std::string(BW_BENCH_PATH) + " " + name + " --json " + options + " 2>/dev/null";
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe(popen(command.c_str(), "r"), pclose);
   std::string output;
   for (int byte = fgetc(pipe.get()); byte != EOF; byte = fgetc(pipe.get())) output.push_back(static_cast<char>(byte));
@@ -40,14 +41,41 @@ TEST(BenchTest, ReadTakesOneGetAStep) {
   EXPECT_EQ(figures.value("gets_per_step", 0.0), 1);
 }
 
-TEST(BenchTest, ALoneProducerPutsOneManifestACommit) {
-  EXPECT_EQ(FiguresOf("commit").value("manifest_puts_per_commit", 0.0), 1);
+// Covers E6.
+TEST(BenchTest, ALoneProducerPutsOneManifestACommitAndAsMuchAtAnyAge) {
+  const nlohmann::json figures = FiguresOf("commit", "--steps 100000");
+  EXPECT_EQ(figures.value("manifest_puts_per_commit", 0.0), 1);
+  for (const std::string crowd : {"", "_crowded"}) {
+    EXPECT_LE(figures.value("bytes_ratio" + crowd, 99.0), 1.4);
+    EXPECT_LE(figures.value("requests_ratio" + crowd, 99.0), 1.4);
+    EXPECT_TRUE(figures.contains("cost_ratio" + crowd));
+  }
 }
 
-TEST(BenchTest, OpeningAtAStepTakesFewRequests) {
-  const nlohmann::json figures = FiguresOf("open");
+// Covers E2.
+TEST(BenchTest, OpeningALongStreamAtAStepTakesFewRequests) {
+  const nlohmann::json figures = FiguresOf("open", "--rounds 1 --seconds 0 --steps 100000");
   EXPECT_GE(figures.value("requests", 0), 1);
   EXPECT_LE(figures.value("requests", 0), 6);
+  ExpectKeys(figures, {"time_ratio", "time_ratio_crowded"});
+}
+
+// Covers D8.
+TEST(BenchTest, WhatIsRemovedDecidesWhatReclaimCosts) {
+  const nlohmann::json figures = FiguresOf("reclaim", "--rounds 1 --seconds 0 --steps 20000");
+  ExpectKeys(figures, {"deletes_per_s_ratio", "trimmed_deletes_per_s_ratio"});
+  EXPECT_LE(figures.value("trimmed_requests_ratio", 99.0), 1.4);
+  EXPECT_LE(figures.value("trimmed_bytes_ratio", 99.0), 1.4);
+}
+
+// Covers G7, I9.
+TEST(BenchTest, ASoakLeaksNothingAndBreaksNothing) {
+  const nlohmann::json figures = FiguresOf("soak", "--seconds 5 --processes 6");
+  ExpectKeys(figures, {"rss_growth_mib", "kills", "restarts"});
+  EXPECT_EQ(figures.value("leaked_bytes", -1), 0);
+  EXPECT_EQ(figures.value("violations", -1), 0);
+  EXPECT_GE(figures.value("steps", 0), 1);
+  EXPECT_GE(figures.value("kills", 0), 1);
 }
 
 TEST(BenchTest, PublishGivesBothRatios) { ExpectKeys(FiguresOf("publish"), {"ratio_tmpfs", "copy_ratio"}); }

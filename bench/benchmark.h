@@ -18,6 +18,8 @@ struct Settings {
   size_t rounds_max = 0;    // Of one comparison; it ends earlier where its share of `time_max` is used up.
   Duration time_max{};      // For all comparisons together; setting up is not counted.
   uint64_t data_bytes = 0;  // What one round moves, about.
+  uint64_t steps = 0;       // Of a long stream, at least 1000.
+  uint64_t processes = 0;   // At once, where there are many.
 };
 
 // What a figure must be for the project to keep its promise.
@@ -41,6 +43,7 @@ struct Benchmark {
   std::string_view summary;
   std::string_view details;         // What each ratio compares with what: its help.
   std::string_view default_folder;  // Empty: the system's folder for temporary files.
+  double default_seconds = 30;
   Result<Report> (*run)(const Settings& settings);
 };
 
@@ -48,5 +51,7 @@ Result<Report> RunRead(const Settings& settings);
 Result<Report> RunCommit(const Settings& settings);
 Result<Report> RunOpen(const Settings& settings);
 Result<Report> RunPublish(const Settings& settings);
+Result<Report> RunReclaim(const Settings& settings);
+Result<Report> RunSoak(const Settings& settings);
 
 }  // namespace batchweave::bench

@@ -1,10 +1,15 @@
-// The benchmark `commit`: what committing a batch costs where nobody is in the way.
+// The benchmark `commit`: what committing a batch costs where nobody is in the way, and whether it grows with the stream.
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <string>
+#include <utility>
 
 #include "batchweave/store/metered_store.h"
 #include "batchweave/stream/open_env.h"
 #include "batchweave/stream/stream.h"
 #include "bench/benchmark.h"
+#include "bench/commit_cost.h"
 #include "bench/measure.h"
 #include "bench/sample_stream.h"
 
@@ -13,9 +18,9 @@ namespace {
 
 constexpr uint64_t kCommits = 200;
 
-}  // namespace
+constexpr Target kCostTarget{.kind = Target::Kind::kAtMost, .limit = 1.4};
 
-Result<Report> RunCommit(const Settings&) {
+Result<Report> MeasureAlone() {
   Announce("a lone producer, one batch a commit");
   const auto owned = BW_TRY(OpenEnv("memory:"));
   MeteredStore all(owned->env().store);
@@ -55,6 +60,37 @@ Result<Report> RunCommit(const Settings&) {
        .target = {},
        .meaning = "median from Publish() to committed, 8 slices of 1 KiB, memory store"},
   };
+}
+
+// `suffix` ends the keys.
+Result<void> AddCosts(Report& report, const std::string& suffix, const LongStreamShape& shape) {
+  const CommitCosts costs = BW_TRY(CompareCommits(shape));
+  const auto add = [&](const std::string& key, double value, std::string meaning, std::optional<Target> target = {}) {
+    report.push_back({.key = key + suffix, .value = value, .target = target, .meaning = std::move(meaning)});
+  };
+  const std::string who =
+      suffix.empty() ? "one producer" : "64 groups, 1000 producers and a tenth as many retired as steps";
+  add("cost_ratio", costs.worst_ratio(),
+      fmt::format("cost of a commit at {} live steps over that at {}: the worst of three; {}", shape.steps,
+                  kLongStreamStepsMin, who),
+      kCostTarget);
+  add("time_ratio", costs.time_ratio(), fmt::format("of the mean times, over {} commits", costs.old.commits));
+  add("bytes_ratio", costs.bytes_ratio(), "of bytes read and written");
+  add("requests_ratio", costs.requests_ratio(), "of requests");
+  add("commit_ms_old", costs.old.seconds * 1e3, "mean time of a commit to the long stream, memory store");
+  add("commit_bytes_old", costs.old.bytes, "read and written by it");
+  return {};
+}
+
+}  // namespace
+
+Result<Report> RunCommit(const Settings& settings) {
+  Report report = BW_TRY(MeasureAlone());
+  Announce("commits to a long stream and to a short one");
+  BW_TRY(AddCosts(report, "", {.steps = settings.steps}));
+  Announce("the same with groups and many producers");
+  BW_TRY(AddCosts(report, "_crowded", Crowded({.steps = settings.steps}, settings.steps / 10)));
+  return report;
 }
 
 }  // namespace batchweave::bench

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <optional>
 
 #include "bench/benchmark.h"
 #include "bench/report.h"
@@ -23,13 +24,23 @@ constexpr Benchmark kBenchmarks[] = {
      .run = RunRead},
     {.name = "commit",
      .summary = "A lone producer commits one batch after the other, memory store.",
-     .details = "manifest_puts_per_commit: PUTs of manifests over versions committed, counted at the store.",
+     .details =
+         "manifest_puts_per_commit: PUTs of manifests over versions committed, counted at the store.\n"
+         "cost_ratio: commits to a stream of --steps live steps over those to one of 1000, in turns, from the moment "
+         "its\n"
+         "history was archived until it was twice more; the worst of mean time, bytes read and written, and requests.\n"
+         "..._crowded: the same where both have 64 groups, 1000 producers, and retired ones, a tenth of --steps.",
      .default_folder = "",
      .run = RunCommit},
     {.name = "open",
-     .summary = "A rank opens a stream at a given step, memory store with ordered LIST.",
-     .details = "requests: of every kind, counted at the store, until the step's batch is there.",
-     .default_folder = "",
+     .summary = "A rank opens a stream of --steps at a given step.",
+     .details = "requests: of every kind, counted at a memory store with ordered LIST, until the step's batch is "
+                "there; the more\n"
+                "of an empty crowd and one of 64 groups, 1000 producers, and retired ones, a tenth of --steps.\n"
+                "time_ratio: of the same on the local store, with a tenth of --steps as tombstones, over that of a "
+                "stream of 1000\n"
+                "steps and none; time_ratio_crowded: both with the crowd.",
+     .default_folder = "/dev/shm",
      .run = RunOpen},
     {.name = "publish",
      .summary = "A producer publishes and commits batches of 8 slices of 1 MiB, on tmpfs.",
@@ -41,13 +52,39 @@ constexpr Benchmark kBenchmarks[] = {
          "memcpy of the same slices to the same places: half of --mib, which is to be more than the caches hold.",
      .default_folder = "/dev/shm",
      .run = RunPublish},
+    {.name = "reclaim",
+     .summary = "Trimmed batches are removed, local store on tmpfs.",
+     .details = "deletes_per_s_ratio: objects a second of a whole reclaim, which lists and judges all, over those of "
+                "unlink(2) of\n"
+                "as many files of the same names. A hundredth of --steps are removed.\n"
+                "trimmed_...: the same of what follows a checkpoint, which lists nothing.\n"
+                "trimmed_requests_ratio: requests of that, with --steps live over a tenth of them, memory store.",
+     .default_folder = "/dev/shm",
+     .run = RunReclaim},
+    {.name = "soak",
+     .summary = "Producers, ranks of two jobs and reclaimers live, are killed and come back, all at once.",
+     .details =
+         "A tenth of the batches are written in parts; checkpoints trim, and half of them reclaim; jobs go on at their "
+         "last\n"
+         "checkpoint. At the end producers finish, the stream is sealed, ranks read to its end, and a quiet reclaim "
+         "follows.\n"
+         "violations: of a deep verify; batches that a rank missed, got twice, out of order or other than its "
+         "fellows;\n"
+         "processes that ended with an error other than waiting too long.\n"
+         "rss_growth_mib: over what the process held after its first minute (or a fifth of the time, if that is less).",
+     .default_folder = "",
+     .default_seconds = 600,
+     .run = RunSoak},
 };
 
 struct Arguments {
   std::string folder;
   size_t rounds = 1000;
-  double seconds = 30;
+  std::optional<double> seconds;
+  std::optional<double> minutes;
   uint64_t mebibytes = 256;
+  uint64_t steps = 1'000'000;
+  uint64_t processes = 100;
   bool json = false;
 };
 
@@ -57,17 +94,26 @@ CLI::App* AddCommand(CLI::App& app, const Benchmark& benchmark, Arguments& argum
   command->add_flag("--json", arguments.json, "The last line is one JSON object, and there is no table");
   command->add_option("--dir", arguments.folder, "Where files are made, in a fresh folder that is removed again");
   command->add_option("--rounds", arguments.rounds, "Rounds of one comparison, at most")->capture_default_str();
-  command->add_option("--seconds", arguments.seconds, "Time for all rounds together, about")->capture_default_str();
+  command->add_option("--seconds", arguments.seconds, "Time for all rounds together, about")
+      ->default_str(fmt::format("{}", benchmark.default_seconds));
+  command->add_option("--minutes", arguments.minutes, "The same in minutes");
+  command->add_option("--processes", arguments.processes, "At once, in a soak")->capture_default_str();
   command->add_option("--mib", arguments.mebibytes, "What one round moves, about")->capture_default_str();
+  command->add_option("--steps", arguments.steps, "Steps of a long stream")
+      ->check(CLI::Range(uint64_t{1000}, uint64_t{100'000'000}))
+      ->capture_default_str();
   return command;
 }
 
 int Run(const Benchmark& benchmark, const Arguments& arguments) {
-  const Settings settings{
-      .folder = arguments.folder.empty() ? std::string(benchmark.default_folder) : arguments.folder,
-      .rounds_max = arguments.rounds,
-      .time_max = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(arguments.seconds)),
-      .data_bytes = arguments.mebibytes << 20};
+  const double seconds =
+      arguments.minutes ? *arguments.minutes * 60 : arguments.seconds.value_or(benchmark.default_seconds);
+  const Settings settings{.folder = arguments.folder.empty() ? std::string(benchmark.default_folder) : arguments.folder,
+                          .rounds_max = arguments.rounds,
+                          .time_max = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)),
+                          .data_bytes = arguments.mebibytes << 20,
+                          .steps = arguments.steps,
+                          .processes = arguments.processes};
   const Result<Report> report = benchmark.run(settings);
   if (!report.ok()) {
     fmt::print(stderr, "bw_bench {}: {}\n", benchmark.name, ToString(report.error()));
