@@ -62,7 +62,7 @@ constexpr Benchmark kBenchmarks[] = {
      .default_folder = "/dev/shm",
      .run = RunReclaim},
     {.name = "soak",
-     .summary = "Producers, ranks of two jobs and reclaimers live, are killed and come back, all at once.",
+     .summary = "Producers, ranks of two jobs and reclaimers live, are stopped or killed, and come back.",
      .details =
          "A tenth of the batches are written in parts; checkpoints trim, and half of them reclaim; jobs go on at their "
          "last\n"

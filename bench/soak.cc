@@ -28,8 +28,11 @@ constexpr uint64_t kSeed = 4;
 constexpr uint64_t kStepsPerSecond = 30;  // Of all producers together: what two busy cores carry.
 constexpr Duration kTick = std::chrono::milliseconds(100);
 constexpr Duration kSampleEvery = std::chrono::seconds(1);
-constexpr Duration kKillPauseMax = std::chrono::seconds(2);
+constexpr Duration kKillPauseMax = std::chrono::seconds(1);
 constexpr int kKillsMin = 20;  // Where the time allows no pauses that long.
+// One of so many is stopped for a while instead: through commits, trims and reclaims of the others.
+constexpr uint64_t kPauseOneOf = 4;
+constexpr Duration kPausedMax = std::chrono::seconds(20);
 constexpr Duration kSettleTime = std::chrono::minutes(1);
 // For those that are left to finish once everyone was told to, on a machine that does other things too.
 constexpr Duration kEndTimeMin = std::chrono::minutes(2);
@@ -44,6 +47,7 @@ struct Unit {
   size_t size = 1;
   uint64_t life = 0;
   bool done = false;
+  TimePoint goes_on_at = kForever;  // While it is stopped.
   std::vector<std::unique_ptr<SoakProcess>> processes{};
 };
 
@@ -86,7 +90,7 @@ class Soak {
   void KillAndRestart(Unit& unit);
   void Watch(Unit& unit);
   void Retire(Unit& unit);
-  void KillOne();
+  void KillOrPauseOne();
   Result<void> Tend(const std::string& until_done, TimePoint deadline);
   bool AreDone(const std::string& name) const;
 
@@ -99,6 +103,7 @@ class Soak {
   std::vector<AuditedRank> ranks_;
   TimePoint next_sample_{};
   uint64_t kills_ = 0;     // Processes killed,
+  uint64_t pauses_ = 0;    // stopped for a while,
   uint64_t restarts_ = 0;  // started again, for whatever reason,
   uint64_t failed_ = 0;    // that ended with an error that a restart mends,
   uint64_t broken_ = 0;    // or with any other.
@@ -145,6 +150,7 @@ void Soak::Start(Unit& unit) {
 }
 
 void Soak::Retire(Unit& unit) {
+  unit.goes_on_at = kForever;
   for (const auto& process : unit.processes) {
     process->Kill();
     growth_kib_ = std::max(growth_kib_, process->growth_kib());
@@ -162,6 +168,10 @@ void Soak::KillAndRestart(Unit& unit) {
 // A job whose rank ended too early begins anew, as a launcher of training jobs has it.
 void Soak::Watch(Unit& unit) {
   if (unit.done) return;
+  if (clock_.Now() >= unit.goes_on_at) {
+    for (const auto& process : unit.processes) process->GoOn();
+    unit.goes_on_at = kForever;
+  }
   bool failed = false;
   size_t done = 0;
   for (const auto& process : unit.processes) {
@@ -177,9 +187,16 @@ void Soak::Watch(Unit& unit) {
   Retire(unit);
 }
 
-void Soak::KillOne() {
+void Soak::KillOrPauseOne() {
   Unit& unit = units_[random_.Next() % units_.size()];
   if (unit.done) return;
+  if (random_.Next() % kPauseOneOf == 0) {
+    pauses_ += unit.size;
+    for (const auto& process : unit.processes) process->Pause();
+    unit.goes_on_at =
+        After(clock_.Now(), std::chrono::duration_cast<Duration>(NextUnit(random_) * std::min(kPausedMax, time_ / 5)));
+    return;
+  }
   kills_ += unit.size;
   KillAndRestart(unit);
 }
@@ -213,7 +230,7 @@ Result<void> Soak::Run() {
     // Reclaimers do not end by themselves: so it is the deadline that ends this.
     const Result<void> tended = Tend("reclaimer", std::min(next_kill, end));
     if (!FailedWith(tended, ErrorCode::kStalled)) return tended;
-    if (clock_.Now() < end) KillOne();
+    if (clock_.Now() < end) KillOrPauseOne();
   }
   const auto deadline = [&] { return After(clock_.Now(), kEndTimeMin + time_); };
   BW_TRY(folder_.Raise(kStopSign));
@@ -239,6 +256,7 @@ Result<Report> Soak::MakeReport() {
   const auto at_most = [](double limit) { return Target{.kind = Target::Kind::kAtMost, .limit = limit}; };
   Report report{count("processes", crew_.size(), "at once"),
                 count("kills", kills_, "of processes, by SIGKILL"),
+                count("pauses", pauses_, "of processes, by SIGSTOP"),
                 count("restarts", restarts_, "of processes, the killed ones included"),
                 count("failures", failed_, "processes that ended because the store or the machine was slow"),
                 count("steps", audit.steps, "published, and read by every rank"),

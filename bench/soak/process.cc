@@ -67,6 +67,14 @@ void SoakProcess::Kill() {
   ending_ = Ending::kFailed;
 }
 
+void SoakProcess::Pause() {
+  if (Poll() == Ending::kRuns) kill(id_, SIGSTOP);
+}
+
+void SoakProcess::GoOn() {
+  if (Poll() == Ending::kRuns) kill(id_, SIGCONT);
+}
+
 void SoakProcess::Sample(TimePoint now) {
   if (ending_ != Ending::kRuns || now < settled_at_) return;
   const uint64_t kib = ResidentKib(id_);

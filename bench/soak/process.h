@@ -29,6 +29,9 @@ class SoakProcess {
 
   Ending Poll();
   void Kill();
+  // Stops it where it is, as a machine does that sleeps or swaps, until it is told to go on.
+  void Pause();
+  void GoOn();
   // Compares its memory with what it was when it had settled.
   void Sample(TimePoint now);
   uint64_t growth_kib() const { return growth_kib_; }
