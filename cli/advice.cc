@@ -12,7 +12,26 @@ std::string NotFound(std::string_view command, std::string_view url) {
   const Result<StreamUrl> split = SplitStreamUrl(url);
   const std::string folder = split.ok() ? split->folder : ".";
   if (command == "create") return fmt::format("make the folder first: mkdir -p {}", folder);
+  if (command == "groups" || command == "checkpoint" || command == "release") {
+    return fmt::format("its groups: batchweave groups {}; the streams there: batchweave ls {}", url, folder);
+  }
+  if (command == "fence") {
+    return fmt::format("its producers: batchweave show {}; the streams there: batchweave ls {}", url, folder);
+  }
   return fmt::format("what is there: batchweave ls {}", folder);
+}
+
+std::string Denied(std::string_view command, std::string_view url) {
+  if (command == "groups") {
+    return fmt::format("drop a group that nobody needs (batchweave groups {}), or check permissions and space", url);
+  }
+  if (command == "checkpoint") {
+    return fmt::format("release what nobody needs (batchweave groups {}), or check permissions and space", url);
+  }
+  if (command == "reclaim" || command == "delete") {
+    return "it needs the rights to list, delete and overwrite: check permissions there";
+  }
+  return "check permissions, free space and quota there";
 }
 
 }  // namespace
@@ -25,7 +44,7 @@ std::string AdviceFor(ErrorCode code, std::string_view command, std::string_view
     case ErrorCode::kUnavailable: return "nothing was changed: try again";
     case ErrorCode::kUnknownOutcome:
       return fmt::format("see what happened before trying again: batchweave show {}", url);
-    case ErrorCode::kDenied: return "check permissions, free space and quota there";
+    case ErrorCode::kDenied: return Denied(command, url);
     case ErrorCode::kCorrupt:
       if (command == "verify")
         return "keep a copy of what is there; then see docs/protocol.md for what each invariant says";
@@ -33,7 +52,7 @@ std::string AdviceFor(ErrorCode code, std::string_view command, std::string_view
     case ErrorCode::kTrimmed: return fmt::format("where the stream begins now: batchweave show {}", url);
     case ErrorCode::kIncompatible: return "use the newer version of batchweave that wrote it";
     case ErrorCode::kUnsuitableStore: return "use another store: docs/protocol.md says what one must give";
-    case ErrorCode::kFenced:
+    case ErrorCode::kFenced: return "somebody else acted meanwhile: look, and run it again if it is still meant";
     case ErrorCode::kStalled:
     case ErrorCode::kMeshMismatch:
     case ErrorCode::kSealed:

@@ -122,6 +122,7 @@ class CliTest : public ::testing::Test {
 
   const TemporaryDirectory root_;
   const TemporaryDirectory outputs_;
+  TestEnv env_;
   std::unique_ptr<ObjectStore> store_;
   std::unique_ptr<StreamBuilder> builder_;
 };
@@ -129,7 +130,8 @@ class CliTest : public ::testing::Test {
 TEST_F(CliTest, HelpListsEveryCommandAndEveryExitCode) {
   const Ran ran = Run({"--help"});
   EXPECT_EQ(ran.exit_code, 0);
-  for (const char* command : {"create", "ls", "show", "tail", "cat", "seal", "verify"}) {
+  for (const char* command : {"create", "ls", "show", "tail", "cat", "seal", "verify", "groups", "checkpoint",
+                              "release", "reclaim", "fence", "quarantine", "delete", "upgrade", "doctor"}) {
     EXPECT_THAT(ran.out, HasSubstr(fmt::format("\n  {} ", command)));
     const Ran page = Run({command, "--help"});
     EXPECT_EQ(page.exit_code, 0);
@@ -212,7 +214,7 @@ TEST_F(CliTest, ShowTellsTheStreamAndOneStep) {
   EXPECT_EQ(KeysOf(stream),
             (std::vector<std::string>{"name", "stream_id", "created_at", "version", "first_step", "next_step", "sealed",
                                       "payload_bytes", "samples", "newest_committed_at", "newest_producer",
-                                      "version_hash", "producers"}));
+                                      "version_hash", "producers", "groups"}));
   EXPECT_EQ(stream["payload_bytes"], 8000);
   EXPECT_EQ(stream["producers"][0]["producer"], "tok-03");
   const Json step = RunJson({"show", Url(), "--step", "1"});
@@ -308,6 +310,129 @@ TEST_F(CliTest, SealEndsTheStreamAndMayBeRepeated) {
     EXPECT_EQ(sealed["next_step"], 2);
   }
   EXPECT_THAT(Run({"show", Url()}).out, HasSubstr("sealed: nothing follows"));
+}
+
+TEST_F(CliTest, GroupsTellsWhichCheckpointKeepsHowMuch) {
+  Append(4);
+  EXPECT_THAT(Run({"groups", Url()}).out, HasSubstr("no groups: nothing is trimmed"));
+  EXPECT_EQ(RunJson({"groups", Url(), "create", "train", "--at", "1"})["start"], 1);
+  EXPECT_EQ(RunJson({"checkpoint", Url(), "train", "best", "2", "--pin"})["first_step"], 2);
+  EXPECT_EQ(RunJson({"checkpoint", Url(), "train", "step-3", "3"})["position"], 3);
+  const Json group = RunJson({"groups", Url()})["groups"][0];
+  EXPECT_EQ(KeysOf(group), (std::vector<std::string>{"group", "session", "smallest_held", "reached", "holds"}));
+  EXPECT_EQ(KeysOf(group["holds"][0]), (std::vector<std::string>{"checkpoint", "position", "pinned", "steps", "bytes",
+                                                                 "steps_alone", "bytes_alone"}));
+  EXPECT_EQ(group["holds"][0]["checkpoint"], "best");
+  EXPECT_EQ(group["holds"][0]["steps_alone"], 1);
+  EXPECT_THAT(Run({"groups", Url()}).out, AllOf(HasSubstr("best (pinned)"), HasSubstr("only best (pinned) of train")));
+  EXPECT_EQ(RunJson({"release", Url(), "train", "best"})["released"], true);
+  EXPECT_EQ(RunJson({"groups", Url(), "drop", "train"})["dropped"], true);
+}
+
+TEST_F(CliTest, WhatAGroupCannotHoldIsRefusedByName) {
+  Append(3);
+  ASSERT_EQ(Run({"groups", Url(), "create", "train", "--at", "0"}).exit_code, 0);
+  const auto refuses = [&](std::vector<std::string> arguments, int exit_code, const std::string& message) {
+    const Ran ran = Run(std::move(arguments));
+    EXPECT_EQ(ran.exit_code, exit_code) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(message));
+  };
+  refuses({"groups", Url(), "create", "train", "--at", "0"}, 4, "the group exists");
+  refuses({"groups", Url(), "create", "late", "--at", "4"}, 2, "beyond the end");
+  refuses({"groups", Url(), "create", "late"}, 2, "--at STEP");
+  refuses({"groups", Url(), "remove", "train"}, 2, "create or drop");
+  refuses({"groups", Url(), "drop", "nobody"}, 3, "batchweave groups");
+  refuses({"checkpoint", Url(), "nobody", "a", "1"}, 3, "no such group: group=nobody");
+  refuses({"checkpoint", Url(), "train", "a", "4"}, 2, "beyond the end");
+  ASSERT_EQ(Run({"checkpoint", Url(), "train", "a", "2"}).exit_code, 0);
+  refuses({"checkpoint", Url(), "train", "b", "1"}, 9, "before the first step");
+  refuses({"release", Url(), "train", "a"}, 2, "drop the group instead");
+  refuses({"release", Url(), "train", "b"}, 3, "no such checkpoint");
+}
+
+TEST_F(CliTest, SixtyFiveGroupsAreDeniedAndToldWhatToDo) {
+  Append(1);
+  Stream stream = Stream::Open(env_.Over(*store_), "run").value();
+  for (size_t i = 0; i < kGroupsMax; ++i) ASSERT_THAT(stream.CreateGroup(fmt::format("g-{}", i), Step{0}), IsOk());
+  const Ran ran = Run({"groups", Url(), "create", "one-more", "--at", "0"});
+  EXPECT_EQ(ran.exit_code, 5);
+  EXPECT_THAT(ran.err, AllOf(HasSubstr("drop one first"), HasSubstr("batchweave groups")));
+}
+
+TEST_F(CliTest, ReclaimTrimsAndRemovesAndSaysWhatItDoesNotUnderstand) {
+  Append(3);
+  Write(Builder().keys().StreamPrefix() + "data/notes", AsBytes("mine"));
+  Stream stream = Stream::Open(env_.Over(*store_), "run").value();
+  ASSERT_THAT(stream.CreateGroup("train", Step{2}), IsOk());
+  const Json dry = RunJson({"reclaim", "--dry-run", Url()});
+  EXPECT_EQ(KeysOf(dry),
+            (std::vector<std::string>{"name", "dry_run", "trimmed_steps", "trimmed_bytes", "objects", "bytes",
+                                      "versions_retired", "not_understood", "not_understood_examples"}));
+  EXPECT_EQ(dry["trimmed_steps"], 2);
+  EXPECT_EQ(dry["objects"], 0);
+  const Json done = RunJson({"reclaim", Url()});
+  EXPECT_EQ(done["objects"], 2);
+  EXPECT_EQ(done["not_understood"], 1);
+  EXPECT_THAT(std::string(done["not_understood_examples"][0]), HasSubstr("data/notes"));
+  EXPECT_EQ(RunJson({"show", Url()})["first_step"], 2);
+  EXPECT_THAT(Run({"reclaim", Url()}).out, AllOf(HasSubstr("removed 0 objects"), HasSubstr("data/notes")));
+}
+
+TEST_F(CliTest, FenceAsksAndEndsWhoDoesNotComeBack) {
+  Append(2);
+  const Ran asked = Run({"fence", Url(), "tok-03"});
+  EXPECT_EQ(asked.exit_code, kWrongUse);
+  EXPECT_THAT(asked.err, HasSubstr("--yes"));
+  EXPECT_EQ(Run({"fence", "--yes", Url(), "nobody"}).exit_code, 3);
+  EXPECT_EQ(RunJson({"fence", "--yes", Url(), "tok-03"})["fenced"], true);
+  EXPECT_EQ(RunJson({"seal", Url()})["sealed"], true);
+  EXPECT_THAT(Run({"fence", "--yes", Url(), "tok-03"}).out, HasSubstr("nothing to fence: the stream is sealed"));
+}
+
+TEST_F(CliTest, QuarantineIsSetListedAndLifted) {
+  Append(3);
+  EXPECT_THAT(Run({"quarantine", Url()}).err, HasSubstr("no steps are quarantined"));
+  EXPECT_EQ(RunJson({"quarantine", Url(), "1", "2", "--reason", "bad shard"})["in_force"], true);
+  const Json listed = RunJson({"quarantine", Url()})["quarantines"][0];
+  EXPECT_EQ(KeysOf(listed), (std::vector<std::string>{"first", "end", "reason", "set_at", "lifted_at"}));
+  EXPECT_EQ(listed["reason"], "bad shard");
+  EXPECT_THAT(Run({"quarantine", Url()}).out, HasSubstr("bad shard"));
+  EXPECT_EQ(RunJson({"quarantine", Url(), "1", "2", "--lift"})["in_force"], false);
+  EXPECT_EQ(Run({"quarantine", Url(), "1", "2", "--lift"}).exit_code, 3);
+  EXPECT_EQ(Run({"quarantine", Url(), "1", "9", "--reason", "x"}).exit_code, kWrongUse);
+  EXPECT_EQ(Run({"quarantine", Url(), "1", "2"}).exit_code, kWrongUse);
+}
+
+TEST_F(CliTest, DeleteAsksRemovesAllAndMayBeRepeated) {
+  Append(3);
+  EXPECT_EQ(Run({"delete", Url()}).exit_code, kWrongUse);
+  EXPECT_EQ(RunJson({"show", Url()})["next_step"], 3);
+  EXPECT_EQ(RunJson({"delete", "--yes", Url()})["deleted"], true);
+  EXPECT_EQ(Run({"show", Url()}).exit_code, 3);
+  EXPECT_EQ(RunJson({"delete", "--yes", Url()})["objects"], 0);
+  EXPECT_EQ(Run({"delete", "--yes", Url("absent")}).exit_code, 3);
+}
+
+TEST_F(CliTest, UpgradeSaysThatThereIsNothingToDo) {
+  Append(1);
+  EXPECT_EQ(RunJson({"upgrade", Url()})["upgraded"], false);
+  EXPECT_THAT(Run({"upgrade", Url()}).out, HasSubstr("nothing to upgrade"));
+}
+
+TEST_F(CliTest, DoctorTriesOutTheStoreAndSaysWhoWaits) {
+  Append(9);
+  ASSERT_EQ(Run({"groups", Url(), "create", "train", "--at", "0"}).exit_code, 0);
+  Write("run/probe/1234/race/0", AsBytes("left"));
+  const Json found = RunJson({"doctor", "--quick", "--clean", Url()});
+  EXPECT_EQ(KeysOf(found),
+            (std::vector<std::string>{"name", "store", "cleaned_objects", "sizes", "seconds_since_commit",
+                                      "steps_per_s", "producers", "groups", "bound", "why"}));
+  EXPECT_EQ(found["cleaned_objects"], 1);
+  EXPECT_EQ(found["sizes"].size(), 2u);
+  EXPECT_EQ(found["groups"][0]["steps_ahead"], 9);
+  EXPECT_EQ(found["bound"], "trainer");
+  EXPECT_THAT(Run({"doctor", "--quick", Url()}).out,
+              AllOf(HasSubstr("keeps every rule"), HasSubstr("bound by trainer")));
 }
 
 }  // namespace

@@ -69,6 +69,32 @@ Subcommand& Subcommand::RequiredNumber(const std::string& names, uint64_t& value
   return *this;
 }
 
+Subcommand& Subcommand::Text(const std::string& names, std::string& value, const std::string& description) {
+  app_.add_option(names, value, description)->type_name("TEXT");
+  return *this;
+}
+
+Subcommand& Subcommand::Argument(const std::string& name, std::string& value, const std::string& description) {
+  app_.add_option(name, value, description)->required()->type_name("");
+  return *this;
+}
+
+Subcommand& Subcommand::Argument(const std::string& name, uint64_t& value, const std::string& description) {
+  AddNumber(app_, name, value, description).required()->type_name("");
+  return *this;
+}
+
+Subcommand& Subcommand::OptionalArgument(const std::string& name, std::string& value, const std::string& description) {
+  app_.add_option(name, value, description)->type_name("");
+  return *this;
+}
+
+Subcommand& Subcommand::OptionalArgument(const std::string& name, std::optional<uint64_t>& value,
+                                         const std::string& description) {
+  AddNumber(app_, name, value, description).type_name("");
+  return *this;
+}
+
 CommandLine::CommandLine()
     : app_(std::make_unique<CLI::App>("Streams of training batches in an object store.", "batchweave")) {
   app_->require_subcommand(1);

@@ -41,6 +41,13 @@ class Subcommand {
   Subcommand& Number(const std::string& names, uint64_t& value, const std::string& description);
   Subcommand& Number(const std::string& names, std::optional<uint64_t>& value, const std::string& description);
   Subcommand& RequiredNumber(const std::string& names, uint64_t& value, const std::string& description);
+  Subcommand& Text(const std::string& names, std::string& value, const std::string& description);
+
+  // Positional arguments, after the URL, in the order of the calls. `name` as "GROUP".
+  Subcommand& Argument(const std::string& name, std::string& value, const std::string& description);
+  Subcommand& Argument(const std::string& name, uint64_t& value, const std::string& description);
+  Subcommand& OptionalArgument(const std::string& name, std::string& value, const std::string& description);
+  Subcommand& OptionalArgument(const std::string& name, std::optional<uint64_t>& value, const std::string& description);
 
  private:
   friend class CommandLine;

@@ -7,6 +7,7 @@
 
 #include "batchweave/stream/describe.h"
 #include "cli/commands.h"
+#include "cli/holds.h"
 #include "cli/show_step.h"
 #include "cli/stream_json.h"
 #include "cli/target.h"
@@ -40,12 +41,13 @@ Json ProducerJson(const ProducerDescription& producer) {
   return json;
 }
 
-void PrintJson(Console& console, const StreamDescription& stream) {
+void PrintJson(Console& console, Stream& handle, const StreamDescription& stream) {
   Json json = StreamJson(stream);
   json["version_hash"] = ToHex(stream.newest.hash);
   Json producers = Json::array();
   for (const ProducerDescription& producer : stream.producers) producers.push_back(ProducerJson(producer));
   json["producers"] = std::move(producers);
+  json["groups"] = GroupsJson(handle.log(), stream.newest.manifest);
   console.PrintJson(json);
 }
 
@@ -98,6 +100,7 @@ void PrintText(Console& console, Stream& handle, const StreamDescription& stream
   line("data", fmt::format("{} in {}{}", HumanSize(stream.payload_bytes), Counted(stream.steps(), "step"), samples));
   line("version", fmt::format("{}", manifest.version.value));
   PrintProducers(console, stream, now);
+  console.Print("\n" + GroupsText(handle.log(), manifest));
 }
 
 Result<void> Show(Console& console, const std::string& url, std::optional<uint64_t> step) {
@@ -105,7 +108,7 @@ Result<void> Show(Console& console, const std::string& url, std::optional<uint64
   if (step) return ShowStep(console, target.stream, Step{*step});
   const StreamDescription description = BW_TRY(DescribeStream(target.stream));
   if (console.json()) {
-    PrintJson(console, description);
+    PrintJson(console, target.stream, description);
   } else {
     PrintText(console, target.stream, description);
   }

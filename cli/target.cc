@@ -36,4 +36,13 @@ Result<Target> OpenTarget(std::string_view url) {
   return Target{.env = std::move(env), .stream = std::move(stream)};
 }
 
+TimePoint CommitDeadline(Env env) { return After(env.clock.Now(), std::chrono::minutes(2)); }
+
+Result<GroupSession> CurrentSession(ManifestLog& log, const std::string& group) {
+  const LoggedManifest newest = BW_TRY(log.ReadNewest());
+  const GroupRow* row = FindGroup(newest.manifest, group);
+  if (row == nullptr) return Error{ErrorCode::kNotFound, fmt::format("no such group: group={}", group)};
+  return GroupSession{.group = group, .session = row->session};
+}
+
 }  // namespace batchweave::cli

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "batchweave/base/result.h"
+#include "batchweave/lifecycle/group.h"
 #include "batchweave/stream/open_env.h"
 #include "batchweave/stream/stream.h"
 
@@ -30,5 +31,12 @@ struct Target {
 
 // Errors: those of SplitStreamUrl, OpenEnv and Stream::Open.
 Result<Target> OpenTarget(std::string_view url);
+
+// A commit that is not made by then is reported. Two minutes from now.
+TimePoint CommitDeadline(Env env);
+
+// Under which an operator acts for a group: its current session, in the newest version.
+// Errors: those of ManifestLog::ReadNewest; kNotFound (no such group).
+Result<GroupSession> CurrentSession(ManifestLog& log, const std::string& group);
 
 }  // namespace batchweave::cli
