@@ -31,7 +31,7 @@ bool Take(Manifest& manifest, const CommitRun& run, ProducerRow& row, int64_t co
     changed = true;
   }
   if (run.finish) {
-    row.state = ProducerRow::State::kFinished;
+    row.state = run.forget ? ProducerRow::State::kForgotten : ProducerRow::State::kFinished;
     changed = true;
   }
   return changed;

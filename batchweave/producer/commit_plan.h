@@ -16,6 +16,7 @@ struct CommitRun {
   Incarnation incarnation;
   std::vector<Entry> entries{};  // Contiguous by seq, in order.
   bool finish = false;           // After these nothing follows: mark the producer finished in the same version.
+  bool forget = false;           // And let its row go once nothing can need it any more.
 };
 
 enum class Verdict {

@@ -110,6 +110,14 @@ TEST(CommitPlanTest, FinishIsMarkedInTheVersionOfTheLastBatch) {
   EXPECT_EQ(plan.next.next_step, Step{3});
 }
 
+// Covers M14.
+TEST(CommitPlanTest, NameThatIsUsedOnceIsMarkedSoThatItsRowMayGo) {
+  CommitRun run = Batches("a", 1, 1, 1);
+  run.finish = true;
+  run.forget = true;
+  EXPECT_EQ(FindRow(PlanCommit(Base(), {&run, 1}, 0).next, "a")->state, ProducerRow::State::kForgotten);
+}
+
 // However runs are cut and whoever is fenced in between, each producer's seqs are 1, 2, 3... in the tail.
 // Covers I3, I5.
 RC_GTEST_PROP(CommitPlanPropertyTest, SeqsOfAProducerHaveNoGapAndNoRepeat, ()) {

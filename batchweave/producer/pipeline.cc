@@ -193,6 +193,7 @@ CollectedRuns Pipeline::CollectRuns() const {
       if (batch->state != PendingBatch::State::kUploaded || run.entries.size() == kRunEntriesMax) break;
       run.entries.push_back(batch->packed->entry);
     }
+    run.forget = producer->options.forget;
     run.finish = producer->finish_wanted && run.entries.size() == producer->pending.size();
     collected.runs.push_back(std::move(run));
     collected.producers.push_back(producer);

@@ -22,6 +22,9 @@ namespace batchweave {
 
 struct ProducerOptions {
   bool reopen = false;  // Go on with a producer that has finished.
+  // The name is used once, as for a task: some time after Finish() the stream knows it no more, and whoever opens it then
+  // is a new producer. Else it is remembered for ever, so that a restarted job does not publish everything again.
+  bool forget = false;
   // Batches queued and in flight, together; one batch larger than this passes alone. Publish() waits for room.
   uint64_t pending_bytes_max = uint64_t{1} << 30;
   uint32_t upload_threads = 2;
