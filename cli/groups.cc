@@ -28,8 +28,8 @@ Result<void> List(Console& console, Stream& stream) {
                        {"groups", GroupsJson(stream.log(), manifest)}});
     return {};
   }
-  console.Print(
-      fmt::format("{}, steps {} to {}\n", stream.name(), manifest.first_step.value, manifest.next_step.value));
+  console.Print(fmt::format("{}, first step {}, next step {}\n", stream.name(), manifest.first_step.value,
+                            manifest.next_step.value));
   console.Print(GroupsText(stream.log(), manifest));
   return {};
 }
