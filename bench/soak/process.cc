@@ -1,6 +1,7 @@
 #include "bench/soak/process.h"
 
 #include <fmt/format.h>
+#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -45,7 +46,9 @@ SoakProcess::SoakProcess(const std::function<Result<void>()>& body, TimePoint se
   std::fflush(nullptr);
   id_ = fork();
   BW_CHECK(id_ >= 0);
-  if (id_ == 0) _exit(ExitCodeOf(body()));
+  if (id_ != 0) return;
+  prctl(PR_SET_PDEATHSIG, SIGKILL);  // A soak that is interrupted leaves nobody behind.
+  _exit(ExitCodeOf(body()));
 }
 
 SoakProcess::~SoakProcess() { Kill(); }
