@@ -40,8 +40,8 @@ Result<void> CheckOptions(const ConsumerOptions& options) {
 
 class Consumer::Impl {
  public:
-  Impl(Env env, ManifestLog& log, const ConsumerOptions& options, StepIndex index)
-      : prefetcher(env, log, options, std::move(index)) {}
+  Impl(Env env, ManifestLog& log, ConsumerOptions options, StepIndex index)
+      : prefetcher(env, log, std::move(options), std::move(index)) {}
 
   Prefetcher prefetcher;
 };
@@ -53,7 +53,7 @@ Result<Consumer> Consumer::Open(Env env, ManifestLog& log, ConsumerOptions optio
   const LogQuestion question = index.Ask();
   BW_TRY(index.Learn(question, newest ? Result<LogAnswer>(*std::move(newest)) : AskLog(log, question)));
   if (const KnownStep* first = index.Peek()) BW_TRY(SlicesOfStep(*first, options.rank, options.allow_uneven));
-  return Consumer(std::make_unique<Impl>(env, log, options, std::move(index)));
+  return Consumer(std::make_unique<Impl>(env, log, std::move(options), std::move(index)));
 }
 
 Consumer::Consumer(std::unique_ptr<Impl> impl) : impl_(std::move(impl)) {}

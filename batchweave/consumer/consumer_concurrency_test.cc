@@ -87,7 +87,7 @@ TEST_F(PrefetchTest, StoppingWithPrefetchFullAndResumingIsExact) {
   for (const uint64_t steps : {0, 1, 3, 7, 9}) {
     Consumer rank = Consumer::Open(log.env(), log, At(next)).value();
     for (uint64_t i = 0; i < steps; ++i, ++next) EXPECT_THAT(NextStep(rank), IsOkAndHolds(next));
-    while (steps > 0 && next < 16 && rank.stats().buffered_bytes < 4 * 10'000) std::this_thread::yield();
+    while (steps > 0 && next < 16 && rank.stats().buffered_bytes < 40'000) std::this_thread::yield();
     EXPECT_EQ(rank.position(), Step{next});
   }
   EXPECT_EQ(next, 20u);

@@ -56,7 +56,7 @@ TEST(PollPaceTest, FollowsAFasterProducerWithinAFewVersions) {
   EXPECT_LT(pace.AfterNothing(now, kMiddle), milliseconds(100));
 }
 
-RC_GTEST_PROP(PollPaceTest, StaysWithinItsLimits, (std::vector<uint32_t> waits_ms)) {
+RC_GTEST_PROP(PollPaceTest, StaysWithinItsLimits, (const std::vector<uint32_t>& waits_ms)) {
   PollPace pace(kLimits);
   TimePoint now = kStart;
   for (const uint32_t wait_ms : waits_ms) {

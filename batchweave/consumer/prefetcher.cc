@@ -24,13 +24,13 @@ uint32_t ThreadCount(const ConsumerOptions& options) {
 Prefetcher::Prefetcher(Env env, ManifestLog& log, ConsumerOptions options, StepIndex index)
     : env_(env),
       log_(log),
-      options_(options),
-      fetcher_(log, {.rank = options.rank,
-                     .allow_uneven = options.allow_uneven,
-                     .idle_buffer_bytes_max = options.prefetch_bytes_max}),
+      options_(std::move(options)),
+      fetcher_(log, {.rank = options_.rank,
+                     .allow_uneven = options_.allow_uneven,
+                     .idle_buffer_bytes_max = options_.prefetch_bytes_max}),
       index_(std::move(index)),
-      window_(options.position, {.steps_max = WindowSteps(options), .bytes_max = options.prefetch_bytes_max}),
-      pace_({.min = options.poll_interval_min, .max = options.poll_interval_max}),
+      window_(options_.position, {.steps_max = WindowSteps(options_), .bytes_max = options_.prefetch_bytes_max}),
+      pace_({.min = options_.poll_interval_min, .max = options_.poll_interval_max}),
       chain_hash_(index_.newest().hash) {}
 
 Prefetcher::~Prefetcher() { Close(); }

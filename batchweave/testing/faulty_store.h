@@ -79,7 +79,7 @@ inline constexpr size_t kSweepCallsMax = 5000;
 // Runs `body` with call 1, 2, 3... failing, before and after its effect, until a run in which none has failed.
 // `body` returns fired() of its FaultyStore.
 template <typename Body>
-void ForEachFailure(Body body, CallFilter filter = {}) {
+void ForEachFailure(Body body, const CallFilter& filter = {}) {
   struct Way {
     FaultWhen when;
     ErrorCode code;
