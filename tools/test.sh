@@ -25,8 +25,7 @@ tools/stage.sh "release build" bash -c "build release"
 tools/stage.sh "release tests" ctest --preset release --parallel "$JOBS"
 tools/stage.sh "soak" bash -c 'build/release/bw_bench soak --minutes 1 --json | tee /dev/stderr |
   grep --quiet "\"leaked_bytes\":0,\"violations\":0}"'
-tools/stage.sh "lint" tools/lint.sh
-tools/stage.sh "asan build" bash -c "build asan"
+tools/stage.sh "lint, with clang's build" tools/lint.sh
 tools/stage.sh "asan tests" ctest --preset asan --parallel "$JOBS"
 tools/stage.sh "short fuzz" tools/fuzz.sh "$short_fuzz_seconds"
 tools/stage.sh "tsan build" bash -c "build tsan"

@@ -15,7 +15,6 @@ namespace batchweave {
 namespace {
 
 using ::testing::ElementsAreArray;
-using ::testing::IsEmpty;
 
 // "Table.field" of every table and struct of a schema.
 std::set<std::string> FieldsOf(const std::string& schema) {

@@ -17,7 +17,6 @@ namespace batchweave {
 namespace {
 
 using ::testing::ElementsAre;
-using ::testing::IsEmpty;
 using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
 
@@ -64,7 +63,7 @@ std::vector<std::string> Unreached(LiveStream& stream) {
 class ReclaimTest : public ::testing::Test {
  protected:
   ReclaimTest() { SetUpStream(stream_); }
-  Result<ReclaimReport> Run(ReclaimOptions options = {}) { return Reclaim(stream_.log(), options); }
+  Result<ReclaimReport> Run(const ReclaimOptions& options = {}) { return Reclaim(stream_.log(), options); }
 
   MemoryStore store_;
   LiveStream stream_{store_};

@@ -26,7 +26,7 @@ Result<void> Retire(ManifestLog& log, Version version) {
                                            .commit_id = read.manifest.commit_id,
                                            .hash = read.hash,
                                            .previous_hash = read.manifest.previous_hash});
-  const Result<void> put = PutBytes(log.env().store, log.keys().Manifest(version), tombstone, PutMode::kOverwrite);
+  Result<void> put = PutBytes(log.env().store, log.keys().Manifest(version), tombstone, PutMode::kOverwrite);
   if (!FailedWith(put, ErrorCode::kUnknownOutcome)) return put;
   return Error{ErrorCode::kUnavailable, "a version may not be retired yet: run it again: " + put.error().message};
 }

@@ -53,7 +53,8 @@ std::optional<Step> ReadSlowestProgress(ManifestLog& log, const Manifest& manife
   return slowest;
 }
 
-ProgressReporter::ProgressReporter(ManifestLog& log, std::string group) : log_(log), key_(log.keys().Progress(group)) {}
+ProgressReporter::ProgressReporter(ManifestLog& log, std::string_view group)
+    : log_(log), key_(log.keys().Progress(group)) {}
 
 Result<void> ProgressReporter::Report(Step reached) {
   const TimePoint now = log_.env().clock.Now();

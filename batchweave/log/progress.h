@@ -35,7 +35,7 @@ inline constexpr Duration kProgressInterval = std::chrono::seconds(5);
 class ProgressReporter {
  public:
   // `log` must outlive the reporter.
-  ProgressReporter(ManifestLog& log, std::string group);
+  ProgressReporter(ManifestLog& log, std::string_view group);
 
   // The ranks' next step is `reached`. Writes that, unless the last hint is younger than kProgressInterval or the same.
   // Errors: kDenied, once; after that nothing more is written. Any other failure is no error: a later call writes.

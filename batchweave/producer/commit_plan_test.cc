@@ -21,7 +21,7 @@ Entry Batch(std::string producer, uint64_t incarnation, uint64_t seq) {
           .cursor = ToBytes("after " + std::to_string(seq))};
 }
 
-CommitRun Batches(std::string producer, uint64_t incarnation, uint64_t first_seq, uint64_t last_seq) {
+CommitRun Batches(const std::string& producer, uint64_t incarnation, uint64_t first_seq, uint64_t last_seq) {
   CommitRun run{.producer = producer, .incarnation = {incarnation}, .entries = {}};
   for (uint64_t seq = first_seq; seq <= last_seq; ++seq) run.entries.push_back(Batch(producer, incarnation, seq));
   return run;

@@ -179,7 +179,8 @@ TEST_F(ProducerCoreTest, BatchThatWasRefusedIsLeftWithTheCaller) {
   Process process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   GlobalBatch batch = OneSlice("kept");
-  ASSERT_THAT(process.pipeline().Enqueue(*producer, std::move(batch), {.cursor = Bytes(2000)}),
+  GlobalBatch& offered = batch;  // To be taken or left.
+  ASSERT_THAT(process.pipeline().Enqueue(*producer, std::move(offered), {.cursor = Bytes(2000)}),
               IsError(ErrorCode::kInvalidArgument));
   EXPECT_THAT(process.pipeline().Enqueue(*producer, std::move(batch), {}), IsOkAndHolds(1u));
 }

@@ -120,7 +120,7 @@ Error WriteError(int code, std::string_view action, std::string_view path) {
 }
 
 Error CommitError(int code, std::string_view action, std::string_view path) {
-  const Error error = WriteError(code, action, path);
+  Error error = WriteError(code, action, path);
   const bool nothing_happened =
       error.code != ErrorCode::kUnavailable || code == ENOMEM || code == EMFILE || code == ENFILE;
   if (nothing_happened) return error;

@@ -24,7 +24,7 @@ class OverwriteRace {
   Result<void> Run() {
     BW_TRY(PutBytes(env_.store, key_, AsBytes("before"), PutMode::kCreate));
     Result<void> overwritten = Race();
-    const Result<void> removed = env_.store.Delete({&key_, 1});
+    Result<void> removed = env_.store.Delete({&key_, 1});
     if (created_) return Broken("a slot that was being overwritten was created again");
     if (absent_) return Broken("an object that was being overwritten was not there");
     BW_TRY(std::move(overwritten));

@@ -35,9 +35,8 @@ TEST_P(ObjectStoreConformance, AnOverwriteIsNeverSeenAsAbsenceOrInPart) {
   std::atomic<bool> done = false;
   RunTogether(2, [&](int i) {
     if (i == 0) {
-      for (int round = 0; round < 60; ++round) {
-        const auto size = static_cast<size_t>(20'000 + round);
-        EXPECT_THAT(Overwrite("a/key", std::string(size, static_cast<char>('0' + round % 10))), IsOk());
+      for (size_t round = 0; round < 60; ++round) {
+        EXPECT_THAT(Overwrite("a/key", std::string(20'000 + round, static_cast<char>('0' + round % 10))), IsOk());
       }
       done = true;
       return;
