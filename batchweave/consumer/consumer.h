@@ -80,7 +80,8 @@ class Consumer {
   // kUnavailable, kDenied, kIncompatible, kNotFound (the stream was deleted), kClosed.
   Result<std::optional<RankBatch>> Next(TimePoint deadline = kForever);
 
-  // The next step to be returned: the whole state, with the stream's id.
+  // The step after the last one returned, and the stream's end once Next() gave none: the whole state, with the stream's
+  // id. Where steps are skipped, the next one returned may be beyond it.
   Step position() const;
 
   // The chain hash of the manifest version by which the newest returned step was known: for audit.

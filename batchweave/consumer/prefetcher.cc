@@ -31,6 +31,7 @@ Prefetcher::Prefetcher(Env env, ManifestLog& log, ConsumerOptions options, StepI
       index_(std::move(index)),
       window_(options_.position, {.steps_max = WindowSteps(options_), .bytes_max = options_.prefetch_bytes_max}),
       pace_({.min = options_.poll_interval_min, .max = options_.poll_interval_max}),
+      position_(options_.position),
       chain_hash_(index_.newest().hash) {}
 
 Prefetcher::~Prefetcher() { Close(); }
@@ -81,7 +82,10 @@ std::optional<Result<std::optional<RankBatch>>> Prefetcher::HeadOutcome() {
   if (window_.PassSkipped()) env_.clock.NotifyAll(work_);
   const PrefetchWindow::Slot* head = window_.head();
   if (head == nullptr) {
-    if (index_.ended()) return std::optional<RankBatch>();
+    if (index_.ended()) {
+      position_ = window_.position();
+      return std::optional<RankBatch>();
+    }
     if (!follow_failed_) return std::nullopt;
     return *last_follow_error_;
   }
@@ -89,6 +93,7 @@ std::optional<Result<std::optional<RankBatch>>> Prefetcher::HeadOutcome() {
     return std::nullopt;
   if (head->state == PrefetchWindow::State::kFailed) return *head->last_error;
   PrefetchWindow::Slot taken = window_.TakeHead();
+  position_ = taken.known.step + 1;
   chain_hash_ = taken.known.version_hash;
   stats_.steps += 1;
   stats_.delivered_bytes += taken.bytes;
@@ -228,7 +233,7 @@ void Prefetcher::Fetch(const KnownStep& known) {
 
 Step Prefetcher::position() const {
   const std::lock_guard lock(mutex_);
-  return window_.position();
+  return position_;
 }
 
 Hash128 Prefetcher::chain_hash() const {

@@ -76,6 +76,8 @@ class Prefetcher {
   uint32_t follow_failures_ = 0;  // In a row.
   std::optional<Error> last_follow_error_;
   bool follow_failed_ = false;  // Too often: rests until Next() is called.
+  // What position() tells: moved by Next() alone, so that ranks agree, however far each has looked past skipped steps.
+  Step position_;
   Hash128 chain_hash_;
   ConsumerStats stats_;
   std::vector<std::unique_ptr<Thread>> threads_;

@@ -20,8 +20,9 @@ Result<void> CommitDeleted(ManifestLog& log, TimePoint deadline) {
     next.deleted = true;
     return true;
   });
-  // An earlier run, or another one, has committed it.
-  if (committed.ok() || FailedWith(committed, ErrorCode::kNotFound)) return {};
+  if (committed.ok()) return {};
+  // An earlier run, or another one, has committed it: where the log itself says so.
+  if (FailedWith(log.ReadNewest(), ErrorCode::kNotFound)) return {};
   return committed.error();
 }
 

@@ -93,7 +93,10 @@ Result<void> FoldArchives(ManifestLog& log, Manifest& next, TimePoint deadline) 
 // All rows into one table. Rows that go, go here and in no other way, so that no version says "gone" of one that an
 // older table still has.
 Result<void> ArchiveRows(ManifestLog& log, Manifest& next, TimePoint deadline, uint64_t versions_kept) {
-  ArchivedRows table{.stream_id = next.stream_id, .rows = BW_TRY(ReadRows(log, next))};
+  Result<std::vector<ProducerRow>> rows = ReadRows(log, next);
+  // Never "no rows": a newer version has another table.
+  if (FailedWith(rows, ErrorCode::kNotFound)) return Error{ErrorCode::kUnavailable, rows.error().message};
+  ArchivedRows table{.stream_id = next.stream_id, .rows = BW_TRY(std::move(rows))};
   std::erase_if(table.rows, [&](const ProducerRow& row) {
     return row.state == ProducerRow::State::kForgotten && (!row.step || *row.step < next.first_step) &&
            next.version.value - row.incarnation.value > versions_kept;

@@ -30,7 +30,8 @@ uint64_t RowsBytes(const Manifest& manifest);
 
 // Writes what has outgrown `next`, a version that is about to be committed, to archived objects and names them in it.
 // Their keys are drawn anew at each call: a version that is lost to another committer leaves them to the reclaimer.
-// Errors: those of PutUnique, and of ReadArchivedRows.
+// Errors: those of PutUnique, and of ReadArchivedRows with kUnavailable for kNotFound: what `next` was built on is not the
+// newest any more.
 Result<void> ArchiveHistory(ManifestLog& log, Manifest& next, TimePoint deadline, const ArchiveLimits& limits = {});
 
 }  // namespace batchweave

@@ -133,6 +133,21 @@ TEST_F(ArchiveHistoryTest, TableThatIsGoneIsNeverTakenForAProducerThatNeverWas) 
   EXPECT_THAT(Grow(log, "producer-0"), IsError(ErrorCode::kUnavailable, ::testing::HasSubstr("replaced")));
 }
 
+// A committer that slept while its table was replaced and reclaimed: nothing is lost, and nothing is "not found".
+TEST_F(ArchiveHistoryTest, TableThatIsGoneWhenRowsAreArchivedMeansToBeginAgain) {
+  ManifestLog log = OpenLog(memory_);
+  for (int i = 0; i < 20; ++i) ASSERT_THAT(Grow(log, "producer-" + std::to_string(i)), IsOk());
+  const std::string key = log.keys().Archive(*manifest_.archived_rows);
+  ASSERT_THAT(memory_.Delete({&key, 1}), IsOk());
+  Result<void> grown;
+  for (int i = 0; grown.ok(); ++i) {
+    manifest_.rows.push_back({.producer = "z" + std::to_string(1000 + i), .incarnation = {1}});
+    Manifest next = manifest_;
+    grown = ArchiveHistory(log, next, kForever, kSmall);
+  }
+  EXPECT_THAT(grown, IsError(ErrorCode::kUnavailable));
+}
+
 // Two committers archive on one base: each writes keys of its own, whoever wins.
 // Covers M4.
 TEST_F(ArchiveHistoryTest, ArchivesOfALostVersionAreNotUsedAgain) {

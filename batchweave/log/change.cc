@@ -39,12 +39,13 @@ Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const 
     LoggedManifest base = BW_TRY(log.ReadNewest());
     Manifest next = BW_TRY(BeginNext(base));
     const Result<bool> changed = change(next);
-    if (FailedWith(changed, ErrorCode::kUnavailable)) {
-      last = changed.error();
+    if (changed.ok() && !*changed) return base;
+    const Result<void> ready = changed.ok() ? ArchiveHistory(log, next, deadline) : changed.error();
+    if (FailedWith(ready, ErrorCode::kUnavailable)) {
+      last = ready.error();
       continue;
     }
-    if (!BW_TRY(changed)) return base;
-    BW_TRY(ArchiveHistory(log, next, deadline));
+    BW_TRY(ready);
     PendingCommit commit(log, base, std::move(next));
     if (BW_TRY(commit.Resolve(deadline)) == PendingCommit::Outcome::kCommitted) return commit.committed();
   } while (backoff.Wait());

@@ -55,7 +55,9 @@ Result<std::optional<Bytes>> CommittedCursor(ManifestLog& log, const Manifest& m
     if (entry.producer == row.producer && entry.seq == row.seq) cursor = entry.cursor;
     return {};
   };
-  BW_TRY(ForEachEntry(log, manifest, {.first = *row.step, .end = *row.step + 1}, visit));
+  const Result<void> walked = ForEachEntry(log, manifest, {.first = *row.step, .end = *row.step + 1}, visit);
+  if (FailedWith(walked, ErrorCode::kNotFound)) return Error{ErrorCode::kUnavailable, walked.error().message};
+  BW_TRY(walked);
   if (cursor) return cursor;
   return Error{ErrorCode::kCorrupt,
                fmt::format("a producer's last step does not hold its batch: producer={} seq={} step={}", row.producer,

@@ -38,7 +38,8 @@ class RowTable {
 Result<void> BringRows(ManifestLog& log, RowTable& table, std::span<const std::string> producers, Manifest& manifest);
 
 // Where the source of the producer of `row` stands after its last committed batch; none: nothing was ever committed.
-// Errors: as ForEachEntry; kCorrupt (the row's step does not hold its batch).
+// Errors: as ForEachEntry, with kUnavailable for kNotFound (trimmed meanwhile: the newest version has the cursor in the
+// row); kCorrupt (the row's step does not hold its batch).
 Result<std::optional<Bytes>> CommittedCursor(ManifestLog& log, const Manifest& manifest, const ProducerRow& row);
 
 }  // namespace batchweave

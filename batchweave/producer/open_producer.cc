@@ -24,6 +24,7 @@ Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer
   const std::string name(producer);
   const uint64_t nonce = log.env().random.Next();
   RowTable table;
+  OpenedProducer opened;  // Of the last try: the one that is committed.
   const auto open = [&](Manifest& next) -> Result<bool> {
     if (next.sealed) {
       return Error{ErrorCode::kSealed,
@@ -31,20 +32,16 @@ Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer
     }
     BW_TRY(BringRows(log, table, {&name, 1}, next));
     ProducerRow& row = FindOrAddRow(next, producer);
-    if (row.state != ProducerRow::State::kOpen && !reopen)
-      return Finished(row, BW_TRY(CommittedCursor(log, next, row)));
+    std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log, next, row));
+    if (row.state != ProducerRow::State::kOpen && !reopen) return Finished(row, cursor);
     row.incarnation = {next.version.value};
     row.opening_nonce = nonce;
     row.state = ProducerRow::State::kOpen;
+    opened = {.incarnation = row.incarnation, .seq = row.seq, .cursor = std::move(cursor)};
     return true;
   };
-  const LoggedManifest committed = BW_TRY(CommitChange(log, deadline, open));
-  Manifest opened = committed.manifest;
-  BW_TRY(BringRows(log, table, {&name, 1}, opened));
-  const ProducerRow* row = FindRow(opened, producer);
-  BW_CHECK(row != nullptr && row->opening_nonce == nonce);
-  return OpenedProducer{
-      .incarnation = row->incarnation, .seq = row->seq, .cursor = BW_TRY(CommittedCursor(log, opened, *row))};
+  BW_TRY(CommitChange(log, deadline, open));
+  return opened;
 }
 
 }  // namespace batchweave

@@ -309,10 +309,11 @@ Result<void> Pipeline::AwaitRoom(Lock& lock, ProducerState& producer, uint64_t s
 
 template <typename Done>
 Result<void> Pipeline::Await(Lock& lock, ProducerState& producer, TimePoint deadline, Done done) {
+  const TimePoint began = env_.clock.Now();  // Before it nobody waited, so that nothing stood still.
   while (!done()) {
     if (producer.end) return *producer.end;
     if (producer.failure) return *std::exchange(producer.failure, std::nullopt);
-    const TimePoint stalled_at = After(producer.progress_at, producer.options.stall_after);
+    const TimePoint stalled_at = After(std::max(began, producer.progress_at), producer.options.stall_after);
     if (env_.clock.Now() >= std::min(deadline, stalled_at)) return Stalled(producer);
     env_.clock.Wait(outcomes_, lock, std::min(deadline, stalled_at));
   }

@@ -57,7 +57,7 @@ struct ProducerState {
   std::optional<Error> failure;  // Of the newest try, until the next call has been told.
   TimePoint retry_at{};          // Uploads are tried again then.
   Duration retry_delay{};
-  TimePoint progress_at{};  // When something was last uploaded or committed, or the queue was empty.
+  TimePoint progress_at{};  // When something was last uploaded, committed, or put into an empty queue.
   ProducerStats stats;
 };
 

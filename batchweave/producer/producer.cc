@@ -16,9 +16,12 @@ constexpr Duration kLookAgain = std::chrono::seconds(1);
 }  // namespace
 
 Result<void> Producer::Impl::AwaitLead() {
-  const TimePoint stalled_at = After(clock_.Now(), state_->options.stall_after);
+  TimePoint stalled_at = After(clock_.Now(), state_->options.stall_after);
+  Step reached{};
   while (const std::optional<Lead> lead = BW_TRY(lead_.Exceeded())) {
     const TimePoint now = clock_.Now();
+    if (lead->reached > reached) stalled_at = After(now, state_->options.stall_after);
+    reached = lead->reached;
     if (now >= stalled_at) {
       return Error{ErrorCode::kStalled,
                    fmt::format("waiting for the readers: the slowest group has reached step {} of {}, {} behind; "

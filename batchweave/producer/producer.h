@@ -76,7 +76,7 @@ class Producer {
   // Errors: kInvalidArgument (the batch or a limit; cursors that do not join: both are named; tickets are outstanding),
   // kFenced (a newer holder has the name: stop), kSealed, kClosed, kStalled (no progress; the message says what is
   // awaited), or what stopped the upload or the commit of an earlier batch (kDenied, kCorrupt, kIncompatible): that one
-  // stays queued and is tried again, so mend the cause and call again.
+  // stays queued and is tried again, so mend the cause and call again. With a limit on the lead, also those of the log.
   Result<uint64_t> Publish(GlobalBatch&& batch, PublishOptions options);
 
   // A batch in parts, each written by another worker (Stream::WritePart). The ticket is for the next batch; several may

@@ -283,6 +283,17 @@ TEST_F(ProducerCoreTest, EveryPackingHasAKeyOfItsOwnAndNobodyDeletes) {
   EXPECT_EQ(watched.calls(), 0u);
 }
 
+TEST_F(ProducerCoreTest, TimeInWhichNobodyWaitedIsNoStall) {
+  Process process(env_, memory_, stream_);
+  const ProducerRef producer = *process.Open("a");
+  env_.clock.Advance(std::chrono::hours(1));
+  const TimePoint began = env_.clock.Now();
+  EXPECT_THAT(process.pipeline().AwaitFinished(*producer, kForever), IsError(ErrorCode::kStalled));
+  EXPECT_GE(env_.clock.Now() - began, producer->options.stall_after);
+  EXPECT_THAT(process.pipeline().AwaitFinished(*producer, kForever), IsError(ErrorCode::kStalled));
+  EXPECT_GE(env_.clock.Now() - began, producer->options.stall_after * 2);
+}
+
 TEST_F(ProducerCoreTest, StallSaysWhatIsAwaitedAndWhy) {
   FaultyStore store(
       memory_,

@@ -36,8 +36,8 @@ class Group {
   // restored from it reads. A name that is there already moves. Trims in the same version.
   // Errors: kFenced (a newer session has replaced this one: stop), kTrimmed, kInvalidArgument (beyond the newest step;
   // the name), kNotFound (the group was dropped, the stream deleted), kDenied (too many checkpoints: release some; or
-  // the right to delete is missing, where reclaim is asked for: the checkpoint is registered), kUnavailable (nothing
-  // happened), kUnknownOutcome (call again: it is the same).
+  // the right to delete is missing, where reclaim is asked for: the checkpoint is registered), kUnavailable
+  // and kUnknownOutcome (call again: it is the same). What a reclaim that failed has left is for the next whole one.
   Result<void> Checkpoint(std::string_view name, Step position, CheckpointOptions options = {});
 
   // Tells producers how far the job has read, so that those with a limit wait for it: at most once in a few seconds,

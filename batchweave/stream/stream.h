@@ -44,7 +44,6 @@ class Stream {
   // `reopen` to go on), kUnavailable (bounded attempts: try again), kUnknownOutcome (open again), those of the log.
   Result<Producer> OpenProducer(std::string_view producer, ProducerOptions options = {});
 
-  // With options.group: reads under that group's session, and skips what the session is to skip.
   // Writes a part of the batch that `ticket` is for, wherever its producer runs: `range` of the grid, from `slices` of the
   // range's size. The producer publishes the receipt (PublishParts); without that nothing is visible. `provenance`: which
   // samples of the part came from where. Each call writes an object of its own.
@@ -53,6 +52,7 @@ class Stream {
   Result<PartReceipt> WritePart(const PartTicket& ticket, GridRange range, const GlobalBatch& slices,
                                 ByteView provenance = {});
 
+  // With options.group: reads under that group's session, and skips what the session is to skip.
   // Errors: as Consumer::Open; kNotFound (no such group), kFenced (the session is not the group's current one).
   Result<Consumer> OpenConsumer(ConsumerOptions options);
 

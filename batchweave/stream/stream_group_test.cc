@@ -61,6 +61,13 @@ TEST_F(StreamGroupTest, RanksOfASessionSkipWhatWasQuarantinedBeforeItHoweverLate
   ASSERT_THAT(LiftQuarantine(stream_.log(), {.first = Step{2}, .end = Step{4}}, kForever), IsOk());
   for (const uint32_t prefetch : {0u, 1u, 4u}) {
     EXPECT_EQ(StepsOf(after, Step{3}, prefetch), (std::vector<uint64_t>{4, 5, 6, 7}));
+    // However far a rank has looked ahead, its position is the one of all others.
+    Consumer rank = *stream_.OpenConsumer(
+        {.position = Step{1}, .group = after.name(), .session = after.session(), .prefetch_steps_max = prefetch});
+    EXPECT_EQ(rank.Next()->value().step(), Step{1});
+    EXPECT_EQ(rank.position(), Step{2});
+    EXPECT_EQ(rank.Next()->value().step(), Step{4});
+    EXPECT_EQ(rank.position(), Step{5});
   }
 }
 
