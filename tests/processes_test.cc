@@ -185,6 +185,22 @@ TEST_F(ProcessesTest, TwoProcessesWithOneNameDoNotFightForEver) {
   ExpectWhole(directory_.path(), 200);
 }
 
+// Covers M8.
+TEST_F(ProcessesTest, ForkedChildrenDrawNumbersOfTheirOwn) {
+  Process process(directory_.path());
+  static_cast<void>(process.env().random.Next());  // Whatever a generator would keep is there before the fork.
+  const auto draw = [&] {
+    const std::string key = "drawn/" + std::to_string(process.env().random.Next());
+    return PutBytes(process.env().store, key, {}, PutMode::kCreate).ok();
+  };
+  ChildProcess first(draw);
+  ChildProcess second(draw);
+  EXPECT_TRUE(first.Wait());
+  EXPECT_TRUE(second.Wait());
+  EXPECT_TRUE(draw());
+  EXPECT_EQ(process.env().store.List("drawn/", "", 100)->objects.size(), 3u);
+}
+
 // Covers B1, I1.
 TEST_F(ProcessesTest, CommitterThatSleepsThroughAReclaimFindsATombstoneAndIsFenced) {
   CreateStream();

@@ -38,6 +38,7 @@ class DemoRunTest : public ::testing::Test {
   SystemClock clock_;
 };
 
+// Covers G4.
 TEST_F(DemoRunTest, EachSampleArrivesOnceThoughProducersAndRanksAreKilled) {
   const Finished finished = Run(folder_.path());
   ASSERT_EQ(finished.status, 0) << LastWords() << "\n" << ::testing::PrintToString(finished.lines);
