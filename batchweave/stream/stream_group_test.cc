@@ -1,7 +1,10 @@
 // A training job on a stream: its group, its sessions, and what its ranks read under them.
 #include <gtest/gtest.h>
 
+#include <thread>
+
 #include "batchweave/lifecycle/quarantine.h"
+#include "batchweave/producer/lead_limit.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/stream/stream.h"
 #include "batchweave/testing/matchers.h"
@@ -93,30 +96,36 @@ TEST_F(StreamGroupTest, JobGoesBackToAnyCheckpointThatItStillHolds) {
               IsError(ErrorCode::kTrimmed));
 }
 
-// A stream of its own, which goes on.
-TEST_F(StreamGroupTest, ProducerWaitsForTheSlowestGroupAndSaysSo) {
+TEST_F(StreamGroupTest, LeadIsCountedFromWhereTheSlowestGroupHasReached) {
+  const auto exceeded = [&](LeadLimits limits) { return LeadLimit(stream_.log(), limits).Exceeded()->has_value(); };
+  EXPECT_TRUE(exceeded({.steps_max = 10}));
+  EXPECT_FALSE(exceeded({.steps_max = 11}));
+  EXPECT_FALSE(exceeded({}));
+  Group group = *stream_.OpenGroup("train", {.start = Step{0}});
+  ASSERT_THAT(group.ReportProgress(Step{6}), IsOk());
+  EXPECT_TRUE(exceeded({.steps_max = 4}));
+  EXPECT_FALSE(exceeded({.steps_max = 5}));
+  EXPECT_TRUE(exceeded({.bytes_max = 4}));
+  EXPECT_FALSE(exceeded({.bytes_max = 1 << 20}));
+  ASSERT_THAT(stream_.CreateGroup("slower", Step{1}), IsOk());
+  EXPECT_TRUE(exceeded({.steps_max = 9}));
+}
+
+// Covers I12.
+TEST_F(StreamGroupTest, ProducerThatWaitsForItsReadersIsWokenByItsClosing) {
   Stream stream = *Stream::Create(stream_.env(), "live");
   ASSERT_THAT(stream.CreateGroup("train", Step{0}), IsOk());
-  Producer producer = *stream.OpenProducer("a", {.max_lead_steps = 3, .stall_after = std::chrono::milliseconds(1)});
-  const auto publish = [&]() -> Result<void> {
+  Producer producer = *stream.OpenProducer("a", {.max_lead_steps = 1});
+  const auto publish = [&] {
     GlobalBatch batch({.dp = 1, .cp = 1});
-    BW_TRY(batch.Set({}, ToBytes("x")));
-    BW_TRY(producer.Publish(std::move(batch), {}));
-    return producer.Flush(kForever);
+    EXPECT_THAT(batch.Set({}, ToBytes("x")), IsOk());
+    return producer.Publish(std::move(batch), {});
   };
-  const auto publish_until_refused = [&] {
-    Result<void> published;
-    int count = -1;
-    // The time without progress is short here, so that a commit that takes longer is waited for again.
-    for (; published.ok() || published.error().message.starts_with("waiting for batch"); ++count) published = publish();
-    EXPECT_THAT(published, IsError(ErrorCode::kStalled, ::testing::HasSubstr("slowest group has reached step")));
-    return count;
-  };
-  EXPECT_GE(publish_until_refused(), 3);
-  Group group = *stream.OpenGroup("train", {.start = Step{0}});
-  ASSERT_THAT(group.ReportProgress(Step{2}), IsOk());
-  EXPECT_GE(publish_until_refused(), 1);
-  EXPECT_LE(stream.log().ReadNewest()->manifest.next_step, Step{6});
+  ASSERT_THAT(publish(), IsOkAndHolds(1u));
+  ASSERT_THAT(producer.Flush(), IsOk());
+  std::thread waits([&] { EXPECT_THAT(publish(), IsError(ErrorCode::kClosed)); });
+  producer.Close();
+  waits.join();
 }
 
 // Covers D4, I9.
