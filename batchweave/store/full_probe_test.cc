@@ -24,7 +24,7 @@ class LyingStore final : public ObjectStore {
   explicit LyingStore(Lie lie) : lie_(lie) {}
 
   Result<void> Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) override {
-    const Result<void> put = base_.Put(key, pieces, mode);
+    Result<void> put = base_.Put(key, pieces, mode);
     // Only where creators race: a second try in a row is refused.
     const bool lies = lie_ == Lie::kTwoCreatorsWin && key.find("/race/") != std::string_view::npos;
     if (lies && FailedWith(put, ErrorCode::kAlreadyExists)) return {};
