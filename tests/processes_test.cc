@@ -23,7 +23,7 @@ namespace {
 class Process {
  public:
   explicit Process(const std::string& directory, KillPoint point = {})
-      : local_(*LocalStore::Open(directory, {.durability = Durability::kNone})), store_(*local_, point) {}
+      : local_(*LocalStore::Open(directory, {.durability = Durability::kNone})), store_(*local_, std::move(point)) {}
   Env env() { return {.store = store_, .clock = clock_, .random = random_, .threads = threads_}; }
 
  private:
@@ -38,7 +38,7 @@ uint64_t NumberIn(const std::optional<Bytes>& cursor) { return cursor ? std::sto
 
 // A source of `batches` numbered batches that goes on where the last holder of its name stood. False on any error.
 bool RunProducer(const std::string& directory, const std::string& name, uint64_t batches, KillPoint point = {}) {
-  Process process(directory, point);
+  Process process(directory, std::move(point));
   Result<Stream> stream = Stream::Open(process.env(), "run");
   if (!stream.ok()) return false;
   Result<Producer> producer = stream->OpenProducer(name);
