@@ -44,10 +44,10 @@ function(bw_library name)
 endfunction()
 
 # bw_test(NAME SOURCES a_test.cc ... [DEPS targets...] [LABELS concurrency] [TIMEOUT s]): one gtest binary NAME, one ctest entry.
-# Under BATCHWEAVE_ONLY_CONCURRENCY only tests labelled concurrency are built.
+# Under BATCHWEAVE_ONLY_CONCURRENCY only tests labelled concurrency are built, under BATCHWEAVE_MUTANTS none.
 function(bw_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
-  if(BATCHWEAVE_ONLY_CONCURRENCY AND NOT "concurrency" IN_LIST ARG_LABELS)
+  if(BATCHWEAVE_MUTANTS OR (BATCHWEAVE_ONLY_CONCURRENCY AND NOT "concurrency" IN_LIST ARG_LABELS))
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES})

@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/mutation.h"
 
 namespace batchweave {
 namespace {
@@ -51,7 +52,10 @@ void PrefetchWindow::AdmitSkipped(KnownStep known) {
 
 bool PrefetchWindow::PassSkipped() {
   const Step before = position_;
-  while (!slots_.empty() && slots_.front().state == State::kSkipped) {
+  const auto is_passed = [](const Slot& slot) {
+    return slot.state == State::kSkipped || (BW_MUTATION(kFailedStepIsPassed) && slot.state == State::kFailed);
+  };
+  while (!slots_.empty() && is_passed(slots_.front())) {
     slots_.pop_front();
     position_ = position_ + 1;
   }

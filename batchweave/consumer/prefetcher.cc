@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/consumer/ask_log.h"
 
 namespace batchweave {
@@ -58,7 +59,7 @@ Result<std::optional<RankBatch>> Prefetcher::Next(TimePoint deadline) {
       env_.clock.NotifyAll(work_);  // There is room for another step.
       return std::move(*outcome);
     }
-    if (now >= deadline) {
+    if (now >= deadline && !BW_MUTATION(kStallNotTold)) {
       CountWait(began, now, known_since);
       return Stalled(now);
     }

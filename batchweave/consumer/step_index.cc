@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/mutation.h"
 
 namespace batchweave {
 namespace {
@@ -195,8 +196,9 @@ Result<void> StepIndex::LearnArchive(const ArchiveRef& ref, ArchivedSteps steps)
 
 void StepIndex::AddEntries(Step first, std::vector<Entry> entries) {
   for (size_t i = 0; i < entries.size() && known_.size() < known_steps_max_; ++i) {
-    const Step step = first + i;
-    if (step != wanted_ + known_.size()) continue;
+    const Step step = wanted_ + known_.size();
+    const bool is_later = BW_MUTATION(kTailTakenAsNext) && first + i > step;
+    if (first + i != step && !is_later) continue;
     // Shared: see KnownStep.
     known_.push_back(
         {.step = step, .entry = std::make_shared<const Entry>(std::move(entries[i])), .version_hash = newest_.hash});

@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/format/history_codec.h"
 #include "batchweave/format/keys.h"
 
@@ -18,6 +19,7 @@ Error Corrupt(const Manifest& manifest, std::string_view reason) {
 }
 
 bool IsWithin(const Manifest& manifest, Step position) {
+  if (BW_MUTATION(kTrimToTheFastestGroup) && position < manifest.first_step) return true;  // Or this would stop it.
   return manifest.first_step <= position && position <= manifest.next_step;
 }
 
@@ -107,6 +109,7 @@ Result<void> CheckSteps(const Manifest& manifest) {
     return Corrupt(manifest, "archived steps do not end where the tail begins");
   }
   const Step first = archived ? manifest.archives.front().first : manifest.tail_first();
+  if (BW_MUTATION(kTrimDropsOneMore)) return {};  // Or this would stop it.
   return first <= manifest.first_step ? Result<void>() : Corrupt(manifest, "steps are missing");
 }
 

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/lifecycle/trim.h"
 #include "batchweave/log/change.h"
@@ -14,14 +15,18 @@ namespace {
 // Releases the oldest of the group's checkpoints that are not pinned, but for `keep_last`. By order of registration, not
 // by step: after a rollback the newest one has a lower step (fault M12).
 void KeepLast(Manifest& next, std::string_view group, size_t keep_last) {
-  const auto counts = [&](const Checkpoint& checkpoint) { return checkpoint.group == group && !checkpoint.pinned; };
+  const auto counts = [&](const Checkpoint& checkpoint) {
+    return checkpoint.group == group && (!checkpoint.pinned || BW_MUTATION(kKeepLastTakesPinned));
+  };
   const auto counted = static_cast<size_t>(std::ranges::count_if(next.checkpoints, counts));
   size_t surplus = counted - std::min(counted, keep_last);
+  if (BW_MUTATION(kKeepLastByStep)) std::ranges::stable_sort(next.checkpoints, {}, &Checkpoint::position);
   std::erase_if(next.checkpoints, [&](const Checkpoint& checkpoint) {
     if (surplus == 0 || !counts(checkpoint)) return false;
     --surplus;
     return true;
   });
+  if (BW_MUTATION(kKeepLastByStep)) std::ranges::sort(next.checkpoints, {}, &Checkpoint::order);
 }
 
 // Rises with each registration: the version does, and a version registers one.

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/log/change.h"
 
@@ -28,7 +29,7 @@ const GroupRow* FindGroup(const Manifest& manifest, std::string_view name) {
 Result<GroupRow*> RequireGroup(Manifest& manifest, const GroupSession& holder) {
   GroupRow* group = FindGroup(manifest, holder.group);
   if (group == nullptr) return NoSuchGroup(holder.group);
-  if (group->session == holder.session) return group;
+  if (group->session == holder.session || BW_MUTATION(kSessionNotChecked)) return group;
   return Error{ErrorCode::kFenced,
                fmt::format("a newer session of the group has taken over: group={} session={} current={}", holder.group,
                            holder.session.value, group->session.value)};
@@ -78,6 +79,9 @@ Result<Session> OpenGroupSession(ManifestLog& log, std::string_view name, Step s
     GroupRow* group = FindGroup(next, name);
     if (group == nullptr) return NoSuchGroup(name);
     BW_TRY(CheckPosition(next, "the start of a session", start));
+    if (BW_MUTATION(kSessionDropsCheckpoints)) {
+      std::erase_if(next.checkpoints, [&](const Checkpoint& checkpoint) { return checkpoint.group == name; });
+    }
     group->session = {next.version.value};
     group->start = start;
     group->start_held = true;

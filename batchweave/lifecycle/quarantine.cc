@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/log/change.h"
 
 namespace batchweave {
@@ -58,6 +59,7 @@ Result<LoggedManifest> LiftQuarantine(ManifestLog& log, StepRange range, TimePoi
 }
 
 std::vector<StepRange> SkippedBy(const Manifest& manifest, Session session) {
+  if (BW_MUTATION(kQuarantineByNow)) session = {manifest.version.value + 1};
   std::vector<StepRange> ranges;
   for (const Quarantine& quarantine : manifest.quarantines) {
     const bool set_before = quarantine.set_at.value < session.value;

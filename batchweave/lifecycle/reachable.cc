@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/log/read_archived.h"
 
 namespace batchweave {
@@ -43,6 +44,7 @@ class Walk {
       const auto& [nonce, range, slice_bytes, object_bytes, footer_bytes, provenance_bytes] = part;
       BW_TRY(visit_(
           {.key = log_.keys().Data(producer, incarnation, seq, nonce), .size_bytes = object_bytes, .end = step + 1}));
+      if (BW_MUTATION(kReclaimReachesOnePart)) break;
     }
     return {};
   }

@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/lifecycle/reachable.h"
 #include "batchweave/lifecycle/reclaim_plan.h"
 #include "batchweave/lifecycle/sweeper.h"
@@ -39,6 +40,7 @@ class NewestJudge {
   // Errors: those of the log; kCorrupt where an archived object that the newest version needs is gone.
   Result<const ReclaimJudge*> Get() {
     Error last{ErrorCode::kCorrupt, ""};
+    if (BW_MUTATION(kReclaimByAnOldVersion) && judge_) return &*judge_;
     for (int walk = 0; walk < kWalksMax; ++walk) {
       newest_ = BW_TRY(newest_ ? log_.Refresh(*std::move(newest_)) : log_.ReadNewest());
       const Manifest& newest = newest_->manifest;
@@ -115,15 +117,15 @@ Result<ReclaimReport> ReclaimTrimmed(ManifestLog& log, const Manifest& before, c
   Sweeper sweeper(log.env().store, log.keys(), {});
   // Archived objects are removed after what they name is known, not before: a run that is stopped can then begin again.
   std::vector<ReachedObject> archived;
-  const Result<void> walked =
-      WalkReachable(log, before, after.first_step, [&](const ReachedObject& object) -> Result<void> {
-        if (object.end > after.first_step) return {};
-        if (object.key.starts_with(log.keys().ArchivePrefix())) {
-          archived.push_back(object);
-          return {};
-        }
-        return sweeper.Take({.key = object.key, .size_bytes = object.size_bytes}, Fate::kDead);
-      });
+  const Step end = after.first_step + (BW_MUTATION(kReclaimTakesTheFirstStep) ? 1 : 0);
+  const Result<void> walked = WalkReachable(log, before, end, [&](const ReachedObject& object) -> Result<void> {
+    if (object.end > end) return {};
+    if (object.key.starts_with(log.keys().ArchivePrefix())) {
+      archived.push_back(object);
+      return {};
+    }
+    return sweeper.Take({.key = object.key, .size_bytes = object.size_bytes}, Fate::kDead);
+  });
   // Gone: another reclaimer has been here.
   if (!walked.ok() && !FailedWith(walked, ErrorCode::kNotFound)) return walked.error();
   BW_TRY(sweeper.Flush());

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "batchweave/base/mutation.h"
+
 namespace batchweave {
 
 ReclaimJudge::ReclaimJudge(const StreamKeys& keys, const Manifest& newest, std::vector<ProducerRow> rows,
@@ -42,10 +44,14 @@ const ProducerRow* ReclaimJudge::FindRow(std::string_view producer) const {
 // The version does not reach it. Can a later one?
 bool ReclaimJudge::IsBatchDead(const ParsedKey& key) const {
   // Opened later than the version that is asked, which therefore knows nothing of it (faults D1, M17).
-  if (key.incarnation.value > version_.value) return false;
+  if (key.incarnation.value > version_.value && !BW_MUTATION(kReclaimByAnOldVersion)) return false;
   const ProducerRow* row = FindRow(key.name);
-  if (sealed_ || row == nullptr || row->incarnation != key.incarnation) return true;
-  return key.seq <= row->seq || row->state != ProducerRow::State::kOpen;
+  const bool fenced = row == nullptr || row->incarnation != key.incarnation;
+  if (BW_MUTATION(kReclaimKeepsFenced) && fenced) return false;
+  if (BW_MUTATION(kReclaimTakesUploads)) return true;
+  if (sealed_ || fenced) return true;
+  const bool covered = key.seq <= row->seq && !BW_MUTATION(kReclaimKeepsCovered);
+  return covered || row->state != ProducerRow::State::kOpen;
 }
 
 bool ReclaimJudge::IsOpeningDead(const ParsedKey& key) const {

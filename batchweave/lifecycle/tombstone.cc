@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/format/object_frame.h"
 
 namespace batchweave {
@@ -22,10 +23,11 @@ Result<void> Retire(ManifestLog& log, Version version) {
   const Result<ManifestHead> head = log.ReadHead(version);
   if (FailedWith(head, ErrorCode::kTrimmed)) return {};  // Another reclaimer was here.
   const ManifestHead& read = BW_TRY(head);
-  const Bytes tombstone = EncodeTombstone({.version = version,
-                                           .commit_id = read.manifest.commit_id,
-                                           .hash = read.hash,
-                                           .previous_hash = read.manifest.previous_hash});
+  const std::string key = log.keys().Manifest(version);
+  if (BW_MUTATION(kDeletesOldVersions)) return log.env().store.Delete({&key, 1});
+  const CommitId commit_id = BW_MUTATION(kTombstoneForgetsItsCommit) ? CommitId{} : read.manifest.commit_id;
+  const Bytes tombstone = EncodeTombstone(
+      {.version = version, .commit_id = commit_id, .hash = read.hash, .previous_hash = read.manifest.previous_hash});
   Result<void> put = PutBytes(log.env().store, log.keys().Manifest(version), tombstone, PutMode::kOverwrite);
   if (!FailedWith(put, ErrorCode::kUnknownOutcome)) return put;
   return Error{ErrorCode::kUnavailable, "a version may not be retired yet: run it again: " + put.error().message};
@@ -35,6 +37,7 @@ Result<void> Retire(ManifestLog& log, Version version) {
 
 Result<VersionRange> FindRetirable(ManifestLog& log, Version newest) {
   const Version end{newest.value < kLiveVersions ? 1 : newest.value - kLiveVersions + 1};
+  if (BW_MUTATION(kRetiresTheNewest)) return VersionRange{.first = newest, .end = Next(newest)};
   // Gallop down from the end to a tombstone, then bisect: `retired` is one, `kept` is none or the end.
   uint64_t kept = end.value;
   uint64_t retired = end.value - 1;

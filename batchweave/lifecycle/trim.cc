@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <map>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/log/change.h"
 #include "batchweave/log/history.h"
 #include "batchweave/log/producer_rows.h"
@@ -56,7 +57,9 @@ Result<void> KeepCursors(ManifestLog& log, Manifest& next, Step watermark) {
 void DropEntriesBelow(Manifest& next, Step watermark) {
   const Step tail_first = next.tail_first();
   if (watermark > tail_first) {
-    next.tail.erase(next.tail.begin(), next.tail.begin() + static_cast<ptrdiff_t>(watermark.value - tail_first.value));
+    size_t dropped = watermark.value - tail_first.value;
+    if (BW_MUTATION(kTrimDropsOneMore)) dropped = std::min(dropped + 1, next.tail.size());
+    next.tail.erase(next.tail.begin(), next.tail.begin() + static_cast<ptrdiff_t>(dropped));
   }
   std::erase_if(next.archives, [&](const ArchiveRef& ref) { return ref.end <= watermark; });
 }
@@ -67,7 +70,7 @@ Result<bool> ApplyTrim(ManifestLog& log, Manifest& next) {
   const std::optional<Step> watermark = Watermark(next);
   if (!watermark || *watermark <= next.first_step) return false;
   BW_CHECK(*watermark <= next.next_step);
-  BW_TRY(KeepCursors(log, next, *watermark));
+  if (!BW_MUTATION(kTrimForgetsCursors)) BW_TRY(KeepCursors(log, next, *watermark));
   DropEntriesBelow(next, *watermark);
   std::erase_if(next.quarantines, [&](const Quarantine& quarantine) { return quarantine.end <= *watermark; });
   next.first_step = *watermark;

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/format/archive.h"
 #include "batchweave/log/history.h"
 #include "batchweave/store/retrying_store.h"
@@ -66,6 +67,7 @@ Result<void> ArchiveTail(ManifestLog& log, Manifest& next, TimePoint deadline, u
   for (const Entry& entry : archived.entries) {
     for (const Part& part : entry.parts) ref.payload_bytes += part.object_bytes;
   }
+  if (BW_MUTATION(kArchiveDropsAnEntry)) archived.entries.pop_back();
   next.archives.push_back(BW_TRY(Write(log, ref, EncodeArchivedEntries(archived), deadline)));
   next.tail.erase(next.tail.begin(), end);
   return {};

@@ -2,8 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <optional>
 #include <utility>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/log/archive_history.h"
 #include "batchweave/log/pending_commit.h"
 #include "batchweave/store/backoff.h"
@@ -35,11 +37,17 @@ Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const 
   Backoff backoff(log.env().clock, log.env().random, kRaces, deadline);
   Error last{ErrorCode::kUnavailable,
              fmt::format("other committers were first each time: name={}: try again", log.keys().name)};
+  std::optional<Manifest> first_made;  // For kChangeNotRebased.
   do {
     LoggedManifest base = BW_TRY(log.ReadNewest());
     Manifest next = BW_TRY(BeginNext(base));
     const Result<bool> changed = change(next);
     if (changed.ok() && !*changed) return base;
+    if (BW_MUTATION(kChangeNotRebased)) {
+      if (!first_made) first_made = next;
+      first_made->version = next.version;
+      next = *first_made;
+    }
     const Result<void> ready = changed.ok() ? ArchiveHistory(log, next, deadline) : changed.error();
     if (FailedWith(ready, ErrorCode::kUnavailable)) {
       last = ready.error();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/mutation.h"
 #include "batchweave/store/backoff.h"
 
 namespace batchweave {
@@ -27,7 +28,8 @@ PendingCommit::PendingCommit(ManifestLog& log, const LoggedManifest& base, Manif
   BW_CHECK(manifest.version == Next(base.manifest.version));
   Random& random = log.env_.random;
   manifest.commit_id = {.bits = {.high = random.Next(), .low = random.Next()}};
-  manifest.previous_hash = base.hash;
+  if (BW_MUTATION(kCommitIdOfTheVersion)) manifest.commit_id = {.bits = {.high = 1, .low = manifest.version.value}};
+  if (!BW_MUTATION(kChainNotJoined)) manifest.previous_hash = base.hash;
   EncodedManifest encoded = EncodeManifest(manifest);
   next_.hash = encoded.hash;
   bytes_ = std::move(encoded.bytes);
@@ -38,7 +40,9 @@ Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
   Backoff backoff(log_.env_.clock, log_.env_.random, kSlotTries, deadline);
   Error last{ErrorCode::kUnavailable, "not tried"};
   do {
-    const Result<void> put = PutBytes(log_.env_.store, key_, bytes_, PutMode::kCreate);
+    const bool blindly = BW_MUTATION(kRetryOverwrites) && may_land_;
+    const PutMode mode = blindly ? PutMode::kOverwrite : PutMode::kCreate;
+    const Result<void> put = PutBytes(log_.env_.store, key_, bytes_, mode);
     if (put.ok()) {
       log_.Learn(next_.manifest.version);
       return Outcome::kCommitted;
@@ -48,13 +52,16 @@ Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
     // kUnavailable is the store's word that nothing happened; every other answer leaves open that this very try, or
     // an earlier delivery of it, was applied: only the slot itself can tell.
     if (last.code != ErrorCode::kUnavailable) may_land_ = true;
+    if (BW_MUTATION(kUnknownTakenForWon) && last.code == ErrorCode::kUnknownOutcome) return Outcome::kCommitted;
+    if (BW_MUTATION(kUnknownTakenForLost) && last.code == ErrorCode::kUnknownOutcome) return Outcome::kLost;
+    if (BW_MUTATION(kExistsTakenForOurs) && last.code == ErrorCode::kAlreadyExists) return Outcome::kCommitted;
     if (!may_land_) continue;
     const Result<Slot> slot = ReadBack();
     if (FailedWith(slot, ErrorCode::kCorrupt)) return slot.error();
     if (slot.ok() && *slot == Slot::kOurs) return Outcome::kCommitted;
     if (slot.ok() && *slot == Slot::kTheirs) return Outcome::kLost;
     // Empty proves nothing, since a put may land late: the same bytes go to the same slot again.
-  } while (backoff.Wait());
+  } while (backoff.Wait() || BW_MUTATION(kRetriesForEver));
   return Undecided(last);
 }
 
@@ -70,7 +77,7 @@ Result<PendingCommit::Slot> PendingCommit::ReadBack() {
   if (found.error().code == ErrorCode::kIncompatible) return Slot::kTheirs;
   if (found.error().code != ErrorCode::kTrimmed) return WithContext(found.error(), key_);
   const Tombstone tombstone = BW_TRY(DecodeTombstone(*object));
-  return tombstone.commit_id == ours ? Slot::kOurs : Slot::kTheirs;
+  return tombstone.commit_id == ours || BW_MUTATION(kTombstoneTakenForOurs) ? Slot::kOurs : Slot::kTheirs;
 }
 
 Error PendingCommit::Undecided(const Error& last) const {

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <charconv>
 
+#include "batchweave/base/mutation.h"
+
 namespace batchweave {
 namespace {
 
@@ -28,6 +30,9 @@ Result<Step> DecodeProgress(ByteView object) {
 
 std::optional<Step> Watermark(const Manifest& manifest) {
   if (manifest.groups.empty()) return std::nullopt;
+  if (BW_MUTATION(kTrimToTheFastestGroup)) {
+    return std::ranges::max_element(manifest.groups, {}, &GroupRow::smallest_held)->smallest_held;
+  }
   return std::ranges::min_element(manifest.groups, {}, &GroupRow::smallest_held)->smallest_held;
 }
 

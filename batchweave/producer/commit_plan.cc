@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/mutation.h"
 #include "batchweave/log/producer_rows.h"
 
 namespace batchweave {
@@ -10,9 +11,13 @@ namespace {
 
 Verdict Judge(const Manifest& manifest, const CommitRun& run, const ProducerRow* row) {
   // I6. Fenced before sealed: a fenced producer must never hear of its successor's fate as its own.
-  if (row == nullptr || row->incarnation != run.incarnation) return Verdict::kFenced;
+  if (row == nullptr) return Verdict::kFenced;
+  const bool covered = !run.entries.empty() && run.entries.back().seq <= row->seq;
+  if (BW_MUTATION(kAckBySeqAlone) && covered) return Verdict::kTaken;
+  if (row->incarnation != run.incarnation && !BW_MUTATION(kIncarnationNotChecked)) return Verdict::kFenced;
   if (row->state != ProducerRow::State::kOpen) return Verdict::kFenced;
-  if (manifest.sealed && !run.entries.empty() && run.entries.back().seq > row->seq) return Verdict::kSealed;
+  const bool sealed = manifest.sealed && !BW_MUTATION(kSealNotChecked);
+  if (sealed && !run.entries.empty() && !covered) return Verdict::kSealed;
   return Verdict::kTaken;
 }
 
@@ -20,13 +25,14 @@ Verdict Judge(const Manifest& manifest, const CommitRun& run, const ProducerRow*
 bool Take(Manifest& manifest, const CommitRun& run, ProducerRow& row, int64_t committed_at_ns) {
   bool changed = false;
   for (const Entry& entry : run.entries) {
-    if (entry.seq <= row.seq) continue;
-    BW_CHECK(entry.seq == row.seq + 1);  // I5: no gap. Under its own incarnation only this process commits for it.
+    if (entry.seq <= row.seq && !BW_MUTATION(kUnknownTakenForLost)) continue;
+    // I5: no gap. Under its own incarnation only this process commits for it.
+    BW_CHECK(entry.seq == row.seq + 1 || BW_MUTATION(kUnknownTakenForLost));
     manifest.tail.push_back(entry);
     manifest.tail.back().committed_at_ns = committed_at_ns;
     row.seq = entry.seq;
     row.step = manifest.next_step;
-    row.cursor.reset();  // The entry at row.step has it.
+    if (!BW_MUTATION(kCursorOutlivesItsBatch)) row.cursor.reset();  // The entry at row.step has it.
     manifest.next_step = manifest.next_step + 1;
     changed = true;
   }

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/log/archive_history.h"
 #include "batchweave/log/change.h"
 
@@ -20,6 +21,19 @@ constexpr size_t kRecentEntries = 256;
 
 constexpr Duration kRetryDelayFirst = std::chrono::milliseconds(50);
 constexpr Duration kRetryDelayMax = std::chrono::seconds(5);
+
+// What a loser must not do.
+void CleanUp(ManifestLog& log, const CollectedRuns& lost) {
+  std::vector<std::string> keys;
+  for (const CommitRun& run : lost.runs) {
+    for (const Entry& entry : run.entries) {
+      for (const Part& part : entry.parts) {
+        keys.push_back(log.keys().Data(entry.producer, entry.incarnation, entry.seq, part.nonce));
+      }
+    }
+  }
+  const Result<void> ignored = log.env().store.Delete(keys);
+}
 
 }  // namespace
 
@@ -44,13 +58,18 @@ void Committer::AwaitTurn() {
 Result<void> Committer::Attempt() {
   if (!attempt_) BW_TRY(Begin());
   if (!attempt_) return {};  // Nothing of it was accepted: the producers know.
-  const Result<PendingCommit::Outcome> outcome = attempt_->Resolve(After(env_.clock.Now(), kResolveTime));
-  if (FailedWith(outcome, ErrorCode::kUnknownOutcome)) return outcome.error();
+  const Duration time = BW_MUTATION(kMovesOnWhileUndecided) ? Duration{} : kResolveTime;
+  const Result<PendingCommit::Outcome> outcome = attempt_->Resolve(After(env_.clock.Now(), time));
+  if (FailedWith(outcome, ErrorCode::kUnknownOutcome)) {
+    if (BW_MUTATION(kMovesOnWhileUndecided)) base_ = std::exchange(attempt_, std::nullopt)->committed();
+    return outcome.error();
+  }
   const PendingCommit decided = *std::exchange(attempt_, std::nullopt);
   const bool won = outcome.ok() && *outcome == PendingCommit::Outcome::kCommitted;
   law_.OnAttempt(attempt_began_, env_.clock.Now(), won, NextUnit(env_.random));
   if (!outcome.ok()) return outcome.error();
   pipeline_.CountCommit(won);
+  if (BW_MUTATION(kLoserCleansUp) && !won) CleanUp(log_, attempted_);
   if (!won) return {};  // The next attempt begins from the newest version.
   base_ = decided.committed();
   pipeline_.Acknowledge(attempted_, verdicts_);
@@ -60,7 +79,12 @@ Result<void> Committer::Attempt() {
 // Reads what to build on, and freezes an attempt of what is uploaded now. Leaves none where nothing is accepted.
 Result<void> Committer::Begin() {
   attempt_began_ = env_.clock.Now();
-  See(base_ ? BW_TRY(log_.Refresh(*base_)) : BW_TRY(log_.ReadNewest()));
+  LoggedManifest newest = base_ ? BW_TRY(log_.Refresh(*base_)) : BW_TRY(log_.ReadNewest());
+  if (BW_MUTATION(kBatchesNotRebased) && base_) {
+    base_->manifest.version = newest.manifest.version;
+    newest.manifest = base_->manifest;
+  }
+  See(std::move(newest));
   attempted_ = pipeline_.CollectRuns();
   Manifest next = BW_TRY(BeginNext(*base_));
   std::vector<std::string> names;

@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/log/change.h"
 #include "batchweave/log/producer_rows.h"
@@ -34,7 +35,9 @@ Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer
     ProducerRow& row = FindOrAddRow(next, producer);
     std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log, next, row));
     if (row.state != ProducerRow::State::kOpen && !reopen) return Finished(row, cursor);
-    row.incarnation = {next.version.value};
+    if (BW_MUTATION(kSeqBeginsAnew)) row = {.producer = name};
+    const bool keeps = BW_MUTATION(kOpeningDoesNotFence) && row.incarnation != Incarnation{};
+    if (!keeps) row.incarnation = {next.version.value};
     row.opening_nonce = nonce;
     row.state = ProducerRow::State::kOpen;
     opened = {.incarnation = row.incarnation, .seq = row.seq, .cursor = std::move(cursor)};

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/mutation.h"
 
 namespace batchweave {
 namespace {
@@ -190,11 +191,14 @@ CollectedRuns Pipeline::CollectRuns() const {
     if (!IsCommittable(*producer)) continue;
     CommitRun run{.producer = producer->name, .incarnation = producer->opened.incarnation, .entries = {}};
     for (const auto& batch : producer->pending) {
-      if (batch->state != PendingBatch::State::kUploaded || run.entries.size() == kRunEntriesMax) break;
+      const bool early = BW_MUTATION(kCommitsBeforeUpload) && batch->packed;
+      const bool ready = batch->state == PendingBatch::State::kUploaded || early;
+      if (!ready || run.entries.size() == kRunEntriesMax) break;
       run.entries.push_back(batch->packed->entry);
     }
     run.forget = producer->options.forget;
-    run.finish = producer->finish_wanted && run.entries.size() == producer->pending.size();
+    const bool is_rest = run.entries.size() == producer->pending.size() || BW_MUTATION(kFinishesTooEarly);
+    run.finish = producer->finish_wanted && is_rest;
     collected.runs.push_back(std::move(run));
     collected.producers.push_back(producer);
   }

@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/store/retrying_store.h"
 
 namespace batchweave {
@@ -42,7 +43,8 @@ Result<void> CheckContent(const StreamKeys& keys, const PartTicket& ticket, cons
 
 Result<PartReceipt> WritePart(Env env, const StreamKeys& keys, const PartTicket& ticket, const PartContent& content) {
   BW_TRY(CheckContent(keys, ticket, content));
-  PackedPart packed = PackPart(ticket, content, env.random.Next());
+  const uint64_t nonce = BW_MUTATION(kPartsShareANonce) ? ticket.nonce : env.random.Next();
+  PackedPart packed = PackPart(ticket, content, nonce);
   const TgbIdentity& whose = ticket.identity;
   const std::string key = keys.Data(whose.producer, whose.incarnation, whose.seq, packed.part.nonce);
   BW_TRY(PutUnique(env, key, packed.object.pieces, After(env.clock.Now(), kWriteTime)));

@@ -1,5 +1,7 @@
 #include "batchweave/store/retrying_store.h"
 
+#include "batchweave/base/mutation.h"
+
 namespace batchweave {
 namespace {
 
@@ -56,6 +58,7 @@ Result<void> PutUnique(Env env, std::string_view key, std::span<const ByteView> 
   for (;;) {
     Result<void> put = env.store.Put(key, pieces, PutMode::kCreate);
     if (FailedWith(put, ErrorCode::kAlreadyExists)) return {};
+    if (BW_MUTATION(kUnknownUploadTaken) && FailedWith(put, ErrorCode::kUnknownOutcome)) return {};
     unknown = unknown || FailedWith(put, ErrorCode::kUnknownOutcome);
     const bool try_again = FailedWith(put, ErrorCode::kUnavailable) || FailedWith(put, ErrorCode::kUnknownOutcome);
     if (try_again && backoff.Wait()) continue;
