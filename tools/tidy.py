@@ -10,7 +10,7 @@ git tracks or would track.
 import pathlib
 import sys
 
-from tidy_checks import bans, documents, layers, listed, names, shape
+from tidy_checks import bans, documents, layers, listed, mutations, names, shape
 from tidy_checks.source import Tree
 
 # (check, path): why this one file may break the check. Keep it short; a long list means that the check is wrong.
@@ -29,6 +29,8 @@ CHECKS = [
     shape.check_headers,
     shape.check_commented_out_code,
     listed.check_sources_are_built,
+    mutations.check_mutants_flag,
+    mutations.check_mutation_sites,
     names.check_file_names,
     names.check_words,
     documents.check_rows_and_citations,

@@ -207,6 +207,37 @@ class ListedTest(TidyTest):
         self.assert_clean({"bench/a.cc": "", "bench/CMakeLists.txt": "bw_test(a SOURCES ${PROJECT_SOURCE_DIR}/bench/a.cc)\n"})
 
 
+class MutationsTest(TidyTest):
+    def tree(self, header="", source="void F() { if (BW_MUTATION(kLate)) G(); }\n"):
+        return {
+            "batchweave/CMakeLists.txt": CLEAN["batchweave/CMakeLists.txt"] + "bw_library(base SOURCES base/mutation.cc)\n",
+            "batchweave/base/mutation.h": HEADER + '#define BW_MUTATIONS(X) \\\n  X(kLate, "I1", "late") \\\n' + header,
+            "batchweave/base/mutation.cc": "#ifdef BATCHWEAVE_MUTANTS\n#endif\n",
+            "batchweave/log/log.cc": source,
+        }
+
+    def test_made(self):
+        self.assert_clean(self.tree())
+
+    def test_made_nowhere(self):
+        self.assert_finds("batchweave/base/mutation.h:5: no BW_MUTATION(kLost)", self.tree(header='  X(kLost, "I2", "lost")\n'))
+        self.assert_finds("no BW_MUTATION(kLate)", self.tree(source="// BW_MUTATION(kLate)\n"))
+        in_a_test = {"batchweave/log/log_test.cc": "// Covers A1, I3.\nstatic_assert(!BW_MUTATION(kLate));\n"}
+        self.assert_finds("no BW_MUTATION(kLate)", {**self.tree(source="int x;\n"), **in_a_test})
+
+    def test_unknown(self):
+        self.assert_finds("kLast is no mutation", self.tree(source="bool F() { return BW_MUTATION(kLate) || BW_MUTATION(kLast); }\n"))
+
+    def test_outside_of_the_library(self):
+        sim = {"sim/run.cc": "bool F() { return BW_MUTATION(kLate); }\n", "sim/CMakeLists.txt": "bw_library(sim SOURCES run.cc)\n"}
+        self.assert_finds("sim/run.cc:1: a mutation is a breach in the library", {**self.tree(), **sim})
+
+    def test_flag(self):
+        source = "#ifdef BATCHWEAVE_MUTANTS\nint x = BW_MUTATION(kLate);\n#endif\n"
+        self.assert_finds("is for base/mutation.h alone", self.tree(source=source))
+        self.assert_clean({**self.tree(), "cmake/Mutants.cmake": "option(BATCHWEAVE_MUTANTS)\n"})
+
+
 class NamesTest(TidyTest):
     def test_names(self):
         for path in ("batchweave/log/log_utils.md", "docs/common/a.md", "tools/helpers.py"):

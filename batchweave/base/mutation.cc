@@ -16,7 +16,12 @@ constexpr MutationInfo kMutations[] = {
 #ifdef BATCHWEAVE_MUTANTS
 Mutation active_mutation = Mutation::kNone;
 
-void SetMutation(Mutation mutation) { active_mutation = mutation; }
+bool SetMutation(Mutation mutation) {
+  active_mutation = mutation;
+  return true;
+}
+#else
+bool SetMutation(Mutation) { return false; }
 #endif
 
 std::span<const MutationInfo> AllMutations() { return kMutations; }

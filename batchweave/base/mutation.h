@@ -77,10 +77,11 @@ std::span<const MutationInfo> AllMutations();
 std::string_view MutationName(Mutation mutation);
 std::optional<Mutation> FindMutation(std::string_view name);
 
+// Makes it the active one, for good: call it once, before any thread starts. False where this build has no mutants.
+[[nodiscard]] bool SetMutation(Mutation mutation);
+
 #ifdef BATCHWEAVE_MUTANTS
-// Plain, as it is set once, before any thread starts: by SetMutation alone.
-extern Mutation active_mutation;
-void SetMutation(Mutation mutation);
+extern Mutation active_mutation;  // A plain variable, as SetMutation alone writes it. The only one in the library.
 #else
 inline constexpr Mutation active_mutation = Mutation::kNone;
 #endif

@@ -22,6 +22,8 @@ TEST(MutationTest, NamesAreFoundAgain) {
   EXPECT_EQ(FindMutation("kNoSuchMutation"), std::nullopt);
 }
 
+TEST(MutationTest, NoneCanBeSetHere) { EXPECT_FALSE(SetMutation(Mutation::kUnknownTakenForWon)); }
+
 TEST(MutationTest, EachInvariantIsBreachedByOneAtLeast) {
   std::set<std::string_view> breached;
   for (const MutationInfo& info : AllMutations()) breached.insert(info.invariant);
