@@ -50,6 +50,14 @@ Result<LoggedManifest> ManifestLog::Refresh(LoggedManifest known) {
 }
 
 Result<LoggedManifest> ManifestLog::Read(Version version) {
+  Result<LoggedManifest> read = ReadOnce(version);
+  // A store may make one read of several requests, and a tombstone may have come between them. It comes once: what is
+  // read now is whole.
+  if (FailedWith(read, ErrorCode::kCorrupt)) return ReadOnce(version);
+  return read;
+}
+
+Result<LoggedManifest> ManifestLog::ReadOnce(Version version) {
   const Bytes object = BW_TRY(env_.store.Read(keys_.Manifest(version)));
   Learn(version);
   LoggedManifest read{.manifest = BW_TRY(DecodeManifest(object)), .hash = BW_TRY(ManifestHash(object))};

@@ -52,6 +52,7 @@ class ManifestLog {
  private:
   friend class PendingCommit;  // It alone writes slots, and learns of versions as it does.
 
+  Result<LoggedManifest> ReadOnce(Version version);
   Result<Version> FindNewestByList();
   Result<Version> FindNewestByProbing();
   Error Deleted() const;

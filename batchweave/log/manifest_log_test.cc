@@ -8,6 +8,7 @@
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/stream_builder.h"
 #include "batchweave/testing/test_env.h"
+#include "batchweave/testing/torn_store.h"
 
 namespace batchweave {
 namespace {
@@ -127,6 +128,41 @@ TEST_P(ManifestLogTest, TruncatedManifestIsCorruptAndSaysWhich) {
                 IsOk());
     EXPECT_THAT(OpenLog().ReadNewest(), IsError(ErrorCode::kCorrupt)) << size;
   }
+}
+
+// Covers M18.
+TEST_P(ManifestLogTest, TombstoneBetweenHeadAndRestMeansToFindTheNewest) {
+  CommitUntil(3);
+  const auto retire_while_others_commit = [&] {
+    CommitUntil(70);
+    stream_.Retire({3});
+  };
+  TornStore store(memory_,
+                  {.key = stream_.keys().Manifest({3}), .at_bytes = 200, .between = retire_while_others_commit});
+  ManifestLog log = OpenLog(store);
+  EXPECT_EQ(log.ReadNewest()->manifest, stream_.newest());
+  EXPECT_TRUE(store.torn());
+}
+
+// Covers M18.
+TEST_P(ManifestLogTest, VersionThatIsRetiredWhileItIsReadIsTrimmed) {
+  CommitUntil(3);
+  TornStore whole(memory_,
+                  {.key = stream_.keys().Manifest({2}), .at_bytes = 200, .between = [&] { stream_.Retire({2}); }});
+  EXPECT_THAT(OpenLog(whole).Read({2}), IsError(ErrorCode::kTrimmed));
+  EXPECT_TRUE(whole.torn());
+}
+
+// Its entry alone is longer than what is asked for first.
+// Covers M18.
+TEST_P(ManifestLogTest, LongHeadThatIsRetiredBetweenItsTwoReadsIsTrimmed) {
+  TestBatch batch{.grid = {.dp = 500, .cp = 1}, .slice_bytes = {8}};
+  for (uint32_t dp = 0; dp < 500; ++dp) batch.parts.push_back({dp, 1, 0, 1});
+  stream_.Append(batch);
+  const Version version = stream_.newest().version;
+  TornStore store(memory_, {.key = stream_.keys().Manifest(version), .between = [&] { stream_.Retire(version); }});
+  EXPECT_THAT(OpenLog(store).ReadHead(version), IsError(ErrorCode::kTrimmed));
+  EXPECT_TRUE(store.torn());
 }
 
 // A version is reached by any single failure of a request, or the failure is told: never a wrong version.

@@ -56,7 +56,9 @@ Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
     if (BW_MUTATION(kUnknownTakenForLost) && last.code == ErrorCode::kUnknownOutcome) return Outcome::kLost;
     if (BW_MUTATION(kExistsTakenForOurs) && last.code == ErrorCode::kAlreadyExists) return Outcome::kCommitted;
     if (!may_land_) continue;
-    const Result<Slot> slot = ReadBack();
+    Result<Slot> slot = ReadBack();
+    // A tombstone may have come between two requests of one read.
+    if (FailedWith(slot, ErrorCode::kCorrupt)) slot = ReadBack();
     if (FailedWith(slot, ErrorCode::kCorrupt)) return slot.error();
     if (slot.ok() && *slot == Slot::kOurs) return Outcome::kCommitted;
     if (slot.ok() && *slot == Slot::kTheirs) return Outcome::kLost;

@@ -8,6 +8,7 @@
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/stream_builder.h"
 #include "batchweave/testing/test_env.h"
+#include "batchweave/testing/torn_store.h"
 
 namespace batchweave {
 namespace {
@@ -152,6 +153,18 @@ TEST_F(PendingCommitTest, SleeperLearnsItsFateFromATombstone) {
   EXPECT_THAT(asleep.Resolve(Soon()), IsOkAndHolds(Outcome::kLost));
   // A committer whose answer was lost for so long finds its own id there.
   EXPECT_THAT(ours.Resolve(Soon()), IsOkAndHolds(Outcome::kCommitted));
+}
+
+// Covers M18.
+TEST_F(PendingCommitTest, TombstoneThatComesWhileTheSlotIsReadBackTellsItsFate) {
+  ManifestLog log = OpenLog(memory_);
+  PendingCommit winner = SealOn(log);
+  ASSERT_THAT(winner.Resolve(Soon()), IsOkAndHolds(Outcome::kCommitted));
+  TornStore store(memory_, {.key = Slot(), .at_bytes = 200, .between = [&] { stream_.Retire({4}); }});
+  ManifestLog torn_log = OpenLog(store);
+  PendingCommit asleep = SealOn(torn_log);
+  EXPECT_THAT(asleep.Resolve(Soon()), IsOkAndHolds(Outcome::kLost));
+  EXPECT_TRUE(store.torn());
 }
 
 // Covers M10.

@@ -183,12 +183,16 @@ Result<void> LocalStore::ReadRange(ReadRequest& request) {
     return {};
   }
   const FileDescriptor file = BW_TRY(OpenObject(request.key));
+  return ReadFile(file.get(), request);
+}
+
+Result<void> LocalStore::ReadFile(int fd, ReadRequest& request) {
   if (request.offset > kOffsetMax) return {};
   while (request.received_bytes < request.buffer.size()) {
     const MutableByteView rest = request.buffer.subspan(request.received_bytes);
     const MutableByteView block = rest.first(std::min(rest.size(), kReadBlockBytes));
     const ssize_t size =
-        pread(file.get(), block.data(), block.size(), static_cast<off_t>(request.offset + request.received_bytes));
+        pread(fd, block.data(), block.size(), static_cast<off_t>(request.offset + request.received_bytes));
     if (size < 0 && errno == EINTR) continue;
     // A directory can be opened, but is no object.
     if (size < 0) return errno == EISDIR ? NotFound(request.key) : ReadFailed(errno, request.key);
@@ -199,10 +203,15 @@ Result<void> LocalStore::ReadRange(ReadRequest& request) {
   return {};
 }
 
+// Size and bytes are of one file: by its name it might be overwritten with a longer one in between.
 Result<Bytes> LocalStore::Read(std::string_view key) {
-  Bytes bytes(BW_TRY(Stat(key)));
+  const FileDescriptor file = BW_TRY(OpenObject(key));
+  struct stat status;
+  if (fstat(file.get(), &status) != 0) return ReadFailed(errno, key);
+  if (!S_ISREG(status.st_mode)) return NotFound(key);
+  Bytes bytes(static_cast<size_t>(status.st_size));
   ReadRequest request{.key = key, .buffer = bytes};
-  BW_TRY(ReadRange(request));
+  BW_TRY(ReadFile(file.get(), request));
   bytes.resize(request.received_bytes);
   return bytes;
 }

@@ -61,6 +61,7 @@ class LocalStore final : public ObjectStore {
 
   Result<FileDescriptor> OpenObject(std::string_view key);
   Result<void> ReadRange(ReadRequest& request);
+  Result<void> ReadFile(int fd, ReadRequest& request);
 
   bool Exists(const std::string& key) const;
   bool RootIsGone() const;
