@@ -21,7 +21,7 @@ namespace batchweave {
   X(kChainNotJoined, "I2", "a version carries the hash of its base's predecessor")                                     \
   X(kChangeNotRebased, "I2", "after a lost race a change is committed as it was made for the first base")              \
   X(kBatchesNotRebased, "I2", "the committer puts its batches on the base that it knew, under the newest number")      \
-  X(kRetriesForEver, "I12", "an undecided slot is tried without a bound")                                              \
+  X(kRetriesForEver, "I12", "what fails is tried again without a bound")                                               \
   X(kArchiveDropsAnEntry, "I3", "an archived object lacks the last entry that left the tail")                          \
   X(kIncarnationNotChecked, "I6", "a producer's batches are taken under any incarnation")                              \
   X(kAckBySeqAlone, "I7", "a fenced producer takes its successor's seq for its own acknowledgement")                   \
@@ -89,3 +89,6 @@ inline constexpr Mutation active_mutation = Mutation::kNone;
 }  // namespace batchweave
 
 #define BW_MUTATION(name) (::batchweave::active_mutation == ::batchweave::Mutation::name)
+
+// For a check that would stop a mutant before a reader or a checker sees what it has done.
+#define BW_ANY_MUTATION (::batchweave::active_mutation != ::batchweave::Mutation::kNone)

@@ -10,6 +10,7 @@ namespace {
 #define BW_IS_CONSTANT_FALSE(name, invariant, breach) static_assert(!BW_MUTATION(name));
 BW_MUTATIONS(BW_IS_CONSTANT_FALSE)
 #undef BW_IS_CONSTANT_FALSE
+static_assert(!BW_ANY_MUTATION);
 
 TEST(MutationTest, NamesAreFoundAgain) {
   std::set<std::string_view> names;

@@ -40,6 +40,7 @@ Prefetcher::~Prefetcher() { Close(); }
 Result<std::optional<RankBatch>> Prefetcher::Next(TimePoint deadline) {
   const TimePoint began = env_.clock.Now();
   deadline = std::min(deadline, After(began, options_.stall_after));
+  if (BW_MUTATION(kStallNotTold)) deadline = kForever;
   StartThreads();
   {
     // What failed before this call is tried anew, so that an error is never older than the call that returns it.
@@ -59,7 +60,7 @@ Result<std::optional<RankBatch>> Prefetcher::Next(TimePoint deadline) {
       env_.clock.NotifyAll(work_);  // There is room for another step.
       return std::move(*outcome);
     }
-    if (now >= deadline && !BW_MUTATION(kStallNotTold)) {
+    if (now >= deadline) {
       CountWait(began, now, known_since);
       return Stalled(now);
     }

@@ -63,7 +63,7 @@ Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
     if (slot.ok() && *slot == Slot::kOurs) return Outcome::kCommitted;
     if (slot.ok() && *slot == Slot::kTheirs) return Outcome::kLost;
     // Empty proves nothing, since a put may land late: the same bytes go to the same slot again.
-  } while (backoff.Wait() || BW_MUTATION(kRetriesForEver));
+  } while (backoff.Wait());
   return Undecided(last);
 }
 

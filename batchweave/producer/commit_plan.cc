@@ -27,7 +27,7 @@ bool Take(Manifest& manifest, const CommitRun& run, ProducerRow& row, int64_t co
   for (const Entry& entry : run.entries) {
     if (entry.seq <= row.seq && !BW_MUTATION(kUnknownTakenForLost)) continue;
     // I5: no gap. Under its own incarnation only this process commits for it.
-    BW_CHECK(entry.seq == row.seq + 1 || BW_MUTATION(kUnknownTakenForLost));
+    BW_CHECK(entry.seq == row.seq + 1 || BW_ANY_MUTATION);
     manifest.tail.push_back(entry);
     manifest.tail.back().committed_at_ns = committed_at_ns;
     row.seq = entry.seq;

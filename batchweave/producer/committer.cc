@@ -32,7 +32,7 @@ void CleanUp(ManifestLog& log, const CollectedRuns& lost) {
       }
     }
   }
-  const Result<void> ignored = log.env().store.Delete(keys);
+  if (!keys.empty()) static_cast<void>(log.env().store.Delete(keys));
 }
 
 }  // namespace
