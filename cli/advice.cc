@@ -29,7 +29,7 @@ std::string Denied(std::string_view command, std::string_view url) {
     return fmt::format("release what nobody needs (batchweave groups {}), or check permissions and space", url);
   }
   if (command == "reclaim" || command == "delete") {
-    return "it needs the rights to list, delete and overwrite: check permissions there";
+    return "it needs the rights to list, delete and overwrite there; given them, run it again: it goes on where it was";
   }
   return "check permissions, free space and quota there";
 }

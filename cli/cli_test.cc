@@ -18,6 +18,7 @@
 #include "batchweave/store/local_store.h"
 #include "batchweave/stream/stream.h"
 #include "batchweave/testing/matchers.h"
+#include "batchweave/testing/private_mounts.h"
 #include "batchweave/testing/stream_builder.h"
 #include "batchweave/testing/temporary_directory.h"
 #include "batchweave/testing/test_env.h"
@@ -376,6 +377,35 @@ TEST_F(CliTest, ReclaimTrimsAndRemovesAndSaysWhatItDoesNotUnderstand) {
   EXPECT_THAT(std::string(done["not_understood_examples"][0]), HasSubstr("data/notes"));
   EXPECT_EQ(RunJson({"show", Url()})["first_step"], 2);
   EXPECT_THAT(Run({"reclaim", Url()}).out, AllOf(HasSubstr("removed 0 objects"), HasSubstr("data/notes")));
+}
+
+// Covers A7.
+TEST_F(CliTest, WhereNothingMayBeDeletedTheRightIsNamedAndALaterRunEndsIt) {
+  if (!EnterPrivateMounts()) GTEST_SKIP() << "nothing may be mounted here";
+  Append(3);
+  Stream stream = Stream::Open(env_.Over(*store_), "run").value();
+  ASSERT_THAT(stream.CreateGroup("train", Step{0}), IsOk());
+  const auto denied =
+      AllOf(HasSubstr("the right to delete is missing"), HasSubstr(DataKey(0)), HasSubstr("given them, run it again"));
+  {
+    const ScopedMount mount = ScopedMount::ReadOnly(root_.path() + "/" + Builder().keys().DataPrefix());
+    ASSERT_TRUE(mount.mounted());
+    // What only commits needs no such right.
+    EXPECT_EQ(RunJson({"checkpoint", Url(), "train", "first", "1"})["position"], 1);
+    EXPECT_EQ(RunJson({"checkpoint", Url(), "train", "second", "2"})["position"], 2);
+    EXPECT_EQ(RunJson({"release", Url(), "train", "first"})["released"], true);
+    const Ran reclaim = Run({"reclaim", Url()});
+    EXPECT_EQ(reclaim.exit_code, ExitCodeOf(ErrorCode::kDenied));
+    EXPECT_THAT(reclaim.err, denied);
+    EXPECT_EQ(RunJson({"verify", "--deep", Url()})["ok"], true);
+    EXPECT_THAT(store_->Stat(DataKey(0)), IsOk());
+  }
+  EXPECT_EQ(RunJson({"reclaim", Url()})["objects"], 2);
+  {
+    const ScopedMount mount = ScopedMount::ReadOnly(root_.path() + "/" + Builder().keys().DataPrefix());
+    EXPECT_THAT(Run({"delete", "--yes", Url()}).err, HasSubstr("the right to delete is missing"));
+  }
+  EXPECT_GT(RunJson({"delete", "--yes", Url()})["objects"], 0);
 }
 
 TEST_F(CliTest, FenceAsksAndEndsWhoDoesNotComeBack) {

@@ -9,7 +9,7 @@
 
 #include "batchweave/format/keys.h"
 #include "batchweave/format/stream_info.h"
-#include "batchweave/lifecycle/sweeper.h"
+#include "batchweave/lifecycle/delete_batch.h"
 #include "batchweave/log/change.h"
 
 namespace batchweave {
@@ -72,7 +72,7 @@ class Remover {
 
   Result<void> Flush() {
     if (batch_.empty()) return {};
-    BW_TRY(store_.Delete(batch_));
+    BW_TRY(DeleteBatch(store_, batch_));
     report_.objects += batch_.size();
     batch_.clear();
     if (progress_) progress_(report_);

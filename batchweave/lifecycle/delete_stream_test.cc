@@ -12,6 +12,7 @@ namespace batchweave {
 namespace {
 
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::UnorderedElementsAre;
 
 constexpr std::string_view kJson = "run/stream.json";
@@ -66,6 +67,19 @@ TEST_P(DeleteStreamTest, WhatIsNotOursStays) {
   ASSERT_THAT(PutBytes(store_, foreign, AsBytes("mine"), PutMode::kCreate), IsOk());
   EXPECT_EQ(Delete()->not_understood, 1u);
   EXPECT_THAT(stream_.Keys(), UnorderedElementsAre(foreign, kJson));
+}
+
+TEST_P(DeleteStreamTest, WithoutTheRightToDeleteItSaysSoAndEndsOnceItHasIt) {
+  FaultyStore store(
+      store_,
+      {.fail_call = 1, .calls = Fault::kAllCalls, .code = ErrorCode::kDenied, .filter = {.calls = kCallDelete}});
+  TestEnv env;
+  const std::vector<std::string> before = stream_.Keys();
+  EXPECT_THAT(DeleteStream(env.Over(store), "run", kForever),
+              IsError(ErrorCode::kDenied, HasSubstr("the right to delete is missing")));
+  EXPECT_EQ(stream_.Keys().size(), before.size() + 1) << "all, and the version that says it";
+  EXPECT_THAT(Delete(), IsOk());
+  EXPECT_THAT(stream_.Keys(), ElementsAre(kJson));
 }
 
 TEST_P(DeleteStreamTest, TellsWhatIsWrong) {

@@ -16,7 +16,9 @@
 namespace batchweave {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
+using ::testing::HasSubstr;
 using ::testing::IsSupersetOf;
 using ::testing::SizeIs;
 
@@ -153,9 +155,24 @@ TEST_F(ReclaimTest, WithoutTheRightToDeleteItSaysSo) {
       store_,
       {.fail_call = 1, .calls = Fault::kAllCalls, .code = ErrorCode::kDenied, .filter = {.calls = kCallDelete}});
   ManifestLog log = stream_.LogOver(store);
-  EXPECT_THAT(Reclaim(log), IsError(ErrorCode::kDenied));
+  EXPECT_THAT(Reclaim(log), IsError(ErrorCode::kDenied, AllOf(HasSubstr("the right to delete is missing"),
+                                                              HasSubstr("first=" + stream_.keys().DataPrefix()))));
   EXPECT_THAT(Reclaim(log, {.dry_run = true}), IsOk());
   EXPECT_THAT(stream_.Keys(), IsSupersetOf(Reached(stream_)));
+  const ReclaimReport report = *Run();
+  EXPECT_GT(report.objects, 0u);
+  EXPECT_THAT(Unreached(stream_), SizeIs(2));
+}
+
+TEST_F(ReclaimTest, WithoutTheRightToOverwriteItSaysWhichVersionStays) {
+  stream_.Tick(70);
+  FaultyStore store(store_, {.fail_call = 1,
+                             .calls = Fault::kAllCalls,
+                             .code = ErrorCode::kDenied,
+                             .filter = {.calls = kCallOverwrite, .key = KeyContains("/manifest/")}});
+  ManifestLog log = stream_.LogOver(store);
+  EXPECT_THAT(Reclaim(log), IsError(ErrorCode::kDenied, HasSubstr("the right to overwrite is missing: version=1")));
+  EXPECT_GT(Run()->tombstones, 0u);
 }
 
 TEST_F(ReclaimTest, OfAStreamOfNewerSoftwareRemovesNothing) {

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "batchweave/lifecycle/delete_batch.h"
+
 namespace batchweave {
 
 Sweeper::Sweeper(ObjectStore& store, StreamKeys keys, ReclaimOptions options)
@@ -24,7 +26,7 @@ Result<void> Sweeper::Flush() {
   if (!options_.dry_run) {
     BW_TRY(KeepFolder(keys_.ArchivePrefix(), kept_archive_));
     BW_TRY(KeepFolder(keys_.IntentPrefix(), kept_intent_));
-    BW_TRY(store_.Delete(batch_));
+    BW_TRY(DeleteBatch(store_, batch_));
   }
   report_.objects += batch_.size();
   report_.bytes += batch_bytes_;

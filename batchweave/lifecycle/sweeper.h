@@ -11,16 +11,13 @@
 
 namespace batchweave {
 
-// Keys of one DELETE: as many as S3 takes.
-inline constexpr size_t kDeleteBatch = 1000;
-
 // Not safe for concurrent use.
 class Sweeper {
  public:
   // `store` must outlive the sweeper. Of the options, dry_run and progress count.
   Sweeper(ObjectStore& store, StreamKeys keys, ReclaimOptions options);
 
-  // Counts an object, and deletes it, with others, if it is dead. Errors: kDenied, kUnavailable.
+  // Counts an object, and deletes it, with others, if it is dead. Errors: as DeleteBatch.
   Result<void> Take(const ListedObject& object, Fate fate);
 
   // Deletes what was taken and is still there. Errors: as Take.

@@ -1,5 +1,7 @@
 #include "batchweave/lifecycle/tombstone.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 
@@ -29,6 +31,9 @@ Result<void> Retire(ManifestLog& log, Version version) {
   const Bytes tombstone = EncodeTombstone(
       {.version = version, .commit_id = commit_id, .hash = read.hash, .previous_hash = read.manifest.previous_hash});
   Result<void> put = PutBytes(log.env().store, log.keys().Manifest(version), tombstone, PutMode::kOverwrite);
+  if (FailedWith(put, ErrorCode::kDenied)) {
+    return WithContext(put.error(), fmt::format("the right to overwrite is missing: version={}", version.value));
+  }
   if (!FailedWith(put, ErrorCode::kUnknownOutcome)) return put;
   return Error{ErrorCode::kUnavailable, "a version may not be retired yet: run it again: " + put.error().message};
 }
