@@ -1,31 +1,25 @@
 #include <cstdio>
-#include <string>
 
 #include "batchweave/stream/open_env.h"
 #include "batchweave/stream/stream.h"
-
 namespace bw = batchweave;
 
 bw::Result<void> Run(const char* url) {
   const auto env = BW_TRY(bw::OpenEnv(url));  // a directory, or "memory:"
   bw::Stream stream = BW_TRY(bw::Stream::Open(env->env(), "quickstart", {.create = true}));
 
-  bw::Producer producer = BW_TRY(stream.OpenProducer("counter"));  // fences whoever held this name before
-  uint64_t next = producer.committed_seq();                        // where this producer goes on
-  for (const uint64_t end = next + 3; next < end; ++next) {
-    bw::GlobalBatch batch({.dp = 2, .cp = 1});  // two slices: the first for rank 0, the second for rank 1
-    BW_TRY(batch.Set({.dp = 0, .cp = 0}, bw::ToBytes("left " + std::to_string(next))));
-    BW_TRY(batch.Set({.dp = 1, .cp = 0}, bw::ToBytes("right " + std::to_string(next))));
-    const bw::Bytes cursor = bw::ToBytes(std::to_string(next + 1));  // committed with the batch, or neither is
-    BW_TRY(producer.Publish(std::move(batch), {.cursor = cursor, .samples = 2}));
-  }
+  bw::Producer producer = BW_TRY(stream.OpenProducer("counter"));       // fences whoever held this name before
+  const std::string number = std::to_string(producer.committed_seq());  // where this producer goes on
+  bw::GlobalBatch batch({.dp = 2, .cp = 1});                            // two slices: one for each of two ranks
+  BW_TRY(batch.Set({.dp = 0}, bw::ToBytes("left " + number)));
+  BW_TRY(batch.Set({.dp = 1}, bw::ToBytes("right " + number)));
+  BW_TRY(producer.Publish(std::move(batch), {.cursor = bw::ToBytes(number)}));  // with it, or not at all
   BW_TRY(producer.Flush());
 
-  bw::Consumer rank = BW_TRY(stream.OpenConsumer({.position = bw::Step{0}, .rank = {.dp_rank = 1, .dp_size = 2}}));
-  while (rank.position() < bw::Step{producer.committed_seq()}) {  // or until Next() gives none: the stream was sealed
-    const bw::RankBatch batch = *BW_TRY(rank.Next());
-    const std::string text(bw::AsText(batch.slices().front().bytes));
-    std::printf("step %d: %s\n", static_cast<int>(batch.step().value), text.c_str());
+  bw::Consumer rank = BW_TRY(stream.OpenConsumer({.rank = {.dp_rank = 1, .dp_size = 2}}));  // begins at step 0
+  while (rank.position() < bw::Step{producer.committed_seq()}) {  // on a sealed stream: until Next() gives none
+    const bw::RankBatch read = *BW_TRY(rank.Next());
+    std::printf("%s\n", std::string(bw::AsText(read.slices()[0].bytes)).c_str());
   }
   return {};
 }
