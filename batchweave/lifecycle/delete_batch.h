@@ -13,8 +13,8 @@ namespace batchweave {
 // Keys of one DELETE: as many as S3 takes.
 inline constexpr size_t kDeleteBatch = 1000;
 
-// Deletes `keys`, at least one. Errors: kDenied (the right to delete is missing, and a key for which it is; give it, and
-// do again what led here), kUnavailable. Some may be gone.
+// Deletes `keys`, at least one. Errors: kDenied (names a key for which the right to delete is missing: give it, and do
+// again what led here), kUnavailable. Some may be gone.
 Result<void> DeleteBatch(ObjectStore& store, std::span<const std::string> keys);
 
 }  // namespace batchweave
