@@ -25,9 +25,9 @@ namespace batchweave {
   X(kArchiveDropsAnEntry, "I3", "an archived object lacks the last entry that left the tail")                          \
   X(kIncarnationNotChecked, "I6", "a producer's batches are taken under any incarnation")                              \
   X(kAckBySeqAlone, "I7", "a fenced producer takes its successor's seq for its own acknowledgement")                   \
-  X(kSealNotChecked, "I11", "batches are committed into a sealed stream")                                              \
+  X(kSealNotChecked, "I2", "batches are committed into a sealed stream")                                               \
   X(kCursorOutlivesItsBatch, "I5", "a cursor that a trim moved into the row stays there after later batches")          \
-  X(kOpeningDoesNotFence, "I7", "an opening keeps the incarnation of the holder before")                               \
+  X(kOpeningDoesNotFence, "I6", "an opening keeps the incarnation of the holder before")                               \
   X(kSeqBeginsAnew, "I5", "each opening begins at seq 1")                                                              \
   X(kCommitsBeforeUpload, "I4", "a version names batches that are still being uploaded")                               \
   X(kUnknownUploadTaken, "I4", "an upload of unknown outcome is taken for done")                                       \
@@ -37,7 +37,7 @@ namespace batchweave {
   X(kPartsShareANonce, "I10", "every part of a ticket is written under the ticket's nonce: one key, other bytes")      \
   X(kDeletesOldVersions, "I1", "old versions are deleted, not overwritten by tombstones")                              \
   X(kTombstoneForgetsItsCommit, "I1", "a tombstone has no commit id")                                                  \
-  X(kRetiresTheNewest, "I7", "every version is retired, the newest too")                                               \
+  X(kRetiresTheNewest, "I1", "every version is retired, the newest too")                                               \
   X(kTrimToTheFastestGroup, "I8", "a trim goes by the group that has come farthest")                                   \
   X(kTrimForgetsCursors, "I5", "a trim does not move the cursors of what it trims into rows")                          \
   X(kTrimDropsOneMore, "I3", "a trim drops the entry of the first step that stays")                                    \
