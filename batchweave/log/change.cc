@@ -41,9 +41,10 @@ Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const 
   do {
     LoggedManifest base = BW_TRY(log.ReadNewest());
     Manifest next = BW_TRY(BeginNext(base));
-    const Result<bool> changed = change(next);
+    const bool again = BW_MUTATION(kChangeNotRebased) && first_made;
+    const Result<bool> changed = again ? Result<bool>(true) : change(next);
     if (changed.ok() && !*changed) return base;
-    if (BW_MUTATION(kChangeNotRebased)) {
+    if (BW_MUTATION(kChangeNotRebased) && changed.ok()) {
       if (!first_made) first_made = next;
       first_made->version = next.version;
       next = *first_made;
