@@ -7,34 +7,15 @@
 #include <vector>
 
 #include "batchweave/lifecycle/reclaim.h"
-#include "batchweave/store/local_store.h"
 #include "batchweave/stream/stream.h"
-#include "batchweave/stream/verify.h"
 #include "batchweave/testing/child_process.h"
-#include "batchweave/testing/killing_store.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/seeded_random.h"
 #include "batchweave/testing/temporary_directory.h"
+#include "tests/process.h"
 
 namespace batchweave {
 namespace {
-
-// What a process of its own opens: the directory, the system's clock, chance and threads.
-class Process {
- public:
-  explicit Process(const std::string& directory, KillPoint point = {})
-      : local_(*LocalStore::Open(directory, {.durability = Durability::kNone})), store_(*local_, std::move(point)) {}
-  Env env() { return {.store = store_, .clock = clock_, .random = random_, .threads = threads_}; }
-
- private:
-  std::unique_ptr<ObjectStore> local_;
-  KillingStore store_;
-  SystemClock clock_;
-  SystemRandom random_;
-  SystemThreads threads_;
-};
-
-uint64_t NumberIn(const std::optional<Bytes>& cursor) { return cursor ? std::stoull(std::string(AsText(*cursor))) : 0; }
 
 // A source of `batches` numbered batches that goes on where the last holder of its name stood. False on any error.
 bool RunProducer(const std::string& directory, const std::string& name, uint64_t batches, KillPoint point = {}) {
@@ -55,16 +36,6 @@ bool RunProducer(const std::string& directory, const std::string& name, uint64_t
     if (!producer->Publish(std::move(batch), options).ok() || !producer->Flush().ok()) return false;
   }
   return producer->Finish().ok();
-}
-
-void ExpectWhole(const std::string& directory, uint64_t steps) {
-  Process process(directory);
-  Result<Stream> stream = Stream::Open(process.env(), "run");
-  ASSERT_THAT(stream, IsOk());
-  const Result<VerifyReport> report = VerifyStream(*stream, {.deep = true});
-  ASSERT_THAT(report, IsOk());
-  EXPECT_TRUE(report->ok()) << report->findings.front().message;
-  EXPECT_EQ(report->next_step, Step{steps});
 }
 
 class ProcessesTest : public ::testing::Test {
