@@ -273,6 +273,13 @@ class DocumentsTest(TidyTest):
     def test_form_of_a_citation(self):
         self.assert_finds("write `// Covers", {"batchweave/log/log_test.cc": "// Covers A1 and I3\n"})
 
+    def test_models(self):
+        missing = CLEAN["docs/faults.md"].replace("missing: log", "covered")
+        self.assert_finds("no test says", {"docs/faults.md": missing})
+        self.assert_clean({"docs/faults.md": missing, "model/stream.pml": "  /* Covers I3, A2. */\ninline land(c) {}\n"})
+        self.assert_finds("write `// Covers", {"model/stream.pml": "/* Covers A1 and I3 */\n"})
+        self.assert_finds("no test says", {"docs/faults.md": missing, "docs/stream.pml": "/* Covers A2. */\n"})
+
     def test_numbering(self):
         self.assert_finds("expected row A2", {"docs/faults.md": CLEAN["docs/faults.md"].replace("A2", "A3")})
         three = "| I1 | x | missing: y |\n| I2 | x | missing: y |\n| I3 | x | covered |\n"

@@ -23,7 +23,7 @@ _STATUS = re.compile(r"covered|missing: .*\S|partly covered: [^;]*[^;\s]; missin
 
 
 def check_rows_and_citations(tree):
-    """Every invariant and fault has a status, and the status agrees with the `Covers` lines of the tests."""
+    """Every invariant and fault has a status, and the status agrees with the `Covers` lines of tests and models."""
     rows = _rows(tree, FAULTS) + [row for row in _rows(tree, PROTOCOL) if row.id.startswith("I")]
     citations = {}
     for path, line, ids, well_formed in _citations(tree):
@@ -71,17 +71,18 @@ def _check_numbering(tree, rows):
         yield tree.finding(PROTOCOL, 1, f"the table of invariants has {len(numbers.get('I', []))} rows of at least {INVARIANTS}")
 
 
-_COVERS = re.compile(r"^\s*(?://|#)\s*Covers\s+[A-Z]\d")
-_COVERS_WELL_FORMED = re.compile(r"^\s*(?://|#)\s*Covers\s+[A-Z]\d+(?:, [A-Z]\d+)*\.(?:\s.*)?$")
+_COVERS = re.compile(r"^\s*(?://|#|/\*)\s*Covers\s+[A-Z]\d")
+_COVERS_WELL_FORMED = re.compile(r"^\s*(?://|#|/\*)\s*Covers\s+[A-Z]\d+(?:, [A-Z]\d+)*\.(?:\s.*)?$")
 _ID = re.compile(r"\b[A-Z]\d+\b")
 
 
 def _citations(tree):
-    """(path, line, ids, well formed) of each `Covers` comment in a test."""
+    """(path, line, ids, well formed) of each `Covers` comment in a test, or in a model that is searched like one."""
     for path in tree.paths:
-        if not (path.endswith("_test.cc") or path.startswith(("tests/", "sim/", "python/tests/"))):
+        is_model = path.startswith("model/") and path.endswith(".pml")
+        if not (is_model or path.endswith("_test.cc") or path.startswith(("tests/", "sim/", "python/tests/"))):
             continue
-        if not path.endswith((".cc", ".h", ".py", ".sh")):
+        if not path.endswith((".cc", ".h", ".py", ".sh", ".pml")):
             continue
         for number, line in enumerate(tree.lines(path), start=1):
             if _COVERS.match(line):

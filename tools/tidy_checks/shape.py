@@ -13,7 +13,7 @@ TEST_LINES_MAX = 800
 FUNCTION_LINES_MAX = 70
 COLUMNS_MAX = 140
 
-_CODE_SUFFIXES = CPP + (".fbs", ".py", ".sh", ".cmake", "CMakeLists.txt", "Makefile", ".ci/run")
+_CODE_SUFFIXES = CPP + (".fbs", ".py", ".sh", ".cmake", ".pml", "CMakeLists.txt", "Makefile", ".ci/run")
 
 
 def lines_max(path):
