@@ -22,7 +22,7 @@ export JOBS
 configure_and_build = cmake --preset $(1) $(if $(VERBOSE),,>/dev/null) && cmake --build build/$(1) --parallel $(JOBS)
 stage = tools/stage.sh
 
-.PHONY: help build demo test lint format bench fuzz sanitize clean setup-build setup-check
+.PHONY: help build demo test lint format model bench fuzz sanitize clean setup-build setup-check
 
 help:  ## this list
 	@sed -n 's/^\([a-z]*\):.*  ## /  make \1  /p' Makefile | awk '{ t = $$2; $$1 = $$2 = ""; printf "  make %-9s%s\n", t, $$0 }'
@@ -39,7 +39,7 @@ build: setup-build  ## build/release/batchweave, build/release/bw_bench, the dem
 demo: build  ## the main job on real data, on this machine, with kills and restarts
 	@examples/demo/run.sh
 
-test: setup-check  ## everything CI runs: release tests, lint, sanitizers, a short fuzz
+test: setup-check  ## everything CI runs: release tests, model, lint, sanitizers, a short fuzz
 	@tools/test.sh
 
 lint: setup-check  ## formatting, tools/tidy.py, clang's warnings, clang-tidy, shellcheck
@@ -51,6 +51,9 @@ format: setup-check  ## rewrite the C++ sources as .clang-format says
 sanitize: setup-check  ## all tests under ASan and UBSan, the concurrency tests under TSan
 	@$(call configure_and_build,asan) && ctest --preset asan --parallel $(JOBS)
 	@$(call configure_and_build,tsan) && ctest --preset tsan --parallel $(JOBS)
+
+model: setup-check  ## every order of events at small sizes: model/README.md
+	@model/run.py
 
 fuzz: setup-check  ## each fuzz target for FUZZ_SECONDS (60)
 	@$(call configure_and_build,asan) && tools/fuzz.sh $(FUZZ_SECONDS)

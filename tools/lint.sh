@@ -28,6 +28,7 @@ check_shell() { shell_scripts | xargs shellcheck; }
 build_clang() { cmake --preset asan >/dev/null && cmake --build build/asan --parallel "$JOBS" -- --quiet -k 0; }
 
 step "tests of tidy" python3 -m unittest --buffer tools/tidy_test.py
+step "tests of the model's runner" python3 -m unittest --buffer model/run_test.py
 step "tidy" python3 tools/tidy.py
 step "clang-format" check_format
 step "shellcheck" check_shell

@@ -1,7 +1,7 @@
 #!/bin/bash
 # Installs the Debian packages that a part of the project needs, and nothing where they are all there.
 #   tools/setup.sh build          to build, to run the release tests and the demo
-#   tools/setup.sh build check    and for lint, sanitizers and fuzz
+#   tools/setup.sh build check    and for lint, sanitizers, fuzz and the model
 set -euo pipefail
 
 # One word a package, grouped by who needs it.
@@ -13,7 +13,9 @@ build_packages=(
   libpng-dev libsentencepiece-dev sentencepiece                                    # demo
 )
 check_packages=(
-  clang-19 lld-19 llvm-19 libclang-rt-19-dev clang-format-19 clang-tidy-19 shellcheck
+  clang-19 lld-19 llvm-19 libclang-rt-19-dev                                       # sanitizers, fuzz
+  clang-format-19 clang-tidy-19 shellcheck                                         # lint
+  spin                                                                             # the model of the protocol
 )
 apt_tries_max=4 # a mirror that is busy for a moment should not fail a build
 
