@@ -71,6 +71,23 @@ TEST_F(ProgressTest, IsToldAtMostEachInterval) {
   EXPECT_EQ(store.usage().overwrites, 2u);
 }
 
+// Who waits for the next step calls no more, and the producers wait for him.
+// Covers I12.
+TEST_F(ProgressTest, IsToldAtOnceWhereAllIsRead) {
+  ProgressReporter reporter(stream_.log(), "train");
+  const auto told = [&](Step reached) {
+    EXPECT_THAT(reporter.Report(reached), IsOk());
+    return ReadSlowestProgress(stream_.log(), stream_.Newest()) == reached;
+  };
+  const Step end = stream_.Newest().next_step;
+  EXPECT_TRUE(told(Step{end.value - 2}));
+  EXPECT_FALSE(told(Step{end.value - 1}));
+  EXPECT_TRUE(told(end));
+  stream_.Append("tok", 2);
+  EXPECT_TRUE(told(end + 1));
+  EXPECT_TRUE(told(end + 2));
+}
+
 TEST_F(ProgressTest, ADeniedHintIsReportedOnceAndThenIgnored) {
   FaultyStore store(store_, {.fail_call = 1, .calls = Fault::kAllCalls, .code = ErrorCode::kDenied});
   ManifestLog log = stream_.LogOver(store);

@@ -63,7 +63,8 @@ ProgressReporter::ProgressReporter(ManifestLog& log, std::string_view group)
 
 Result<void> ProgressReporter::Report(Step reached) {
   const TimePoint now = log_.env().clock.Now();
-  if (denied_ || written_ == reached || now < next_at_) return {};
+  const bool has_read_all = reached >= end_;
+  if (denied_ || written_ == reached || (now < next_at_ && !has_read_all)) return {};
   next_at_ = After(now, kProgressInterval);
   const Result<void> put = PutBytes(log_.env().store, key_, EncodeProgress(reached), PutMode::kOverwrite);
   if (FailedWith(put, ErrorCode::kDenied)) {
@@ -71,7 +72,16 @@ Result<void> ProgressReporter::Report(Step reached) {
     return WithContext(put.error(), "progress of this group is not told");
   }
   if (put.ok()) written_ = reached;
+  LookForEnd();
   return {};
+}
+
+// A failure leaves an earlier end, which costs a hint too many.
+void ProgressReporter::LookForEnd() {
+  const Result<Version> newest = log_.FindNewest();
+  if (!newest.ok() || *newest == Version{}) return;
+  const Result<ManifestHead> head = log_.ReadHead(*newest);
+  if (head.ok()) end_ = std::max(end_, head->manifest.next_step);
 }
 
 }  // namespace batchweave
