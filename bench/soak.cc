@@ -16,9 +16,13 @@
 #include "bench/benchmark.h"
 #include "bench/measure.h"
 #include "bench/soak/audit.h"
+#include "bench/soak/batches.h"
 #include "bench/soak/folder.h"
+#include "bench/soak/part_worker.h"
 #include "bench/soak/process.h"
+#include "bench/soak/quarantiner.h"
 #include "bench/soak/roles.h"
+#include "bench/soak/task_producer.h"
 #include "bench/workspace.h"
 
 namespace batchweave::bench {
@@ -40,6 +44,11 @@ constexpr Duration kEndTimeMin = std::chrono::minutes(2);
 constexpr uint64_t kCheckpointEvery = 50;
 constexpr Duration kEvaluatorSlowed = std::chrono::milliseconds(50);
 
+// Some producers wait for their readers: the evaluator falls behind those that do not.
+constexpr size_t kLimitedOneOf = 3;
+constexpr uint64_t kLeadStepsMax = 200;
+constexpr Duration kTaskPeriod = std::chrono::milliseconds(200);
+
 // Processes that live and die together: a job's ranks, or one alone.
 struct Unit {
   std::string name{};
@@ -55,13 +64,18 @@ struct Crew {
   size_t trainers = 0;  // Ranks of the trainer, and
   size_t evaluators = 0;
   size_t reclaimers = 0;
+  size_t workers = 0;
+  size_t task_runners = 0;
+  size_t quarantiners = 0;
   size_t producers = 0;
-  size_t size() const { return trainers + evaluators + reclaimers + producers; }
+  size_t size() const { return trainers + evaluators + reclaimers + workers + task_runners + quarantiners + producers; }
 };
 
 Crew CrewOf(uint64_t processes) {
-  Crew crew{.trainers = 2, .evaluators = 1, .reclaimers = 1};
-  if (processes >= 50) crew = {.trainers = 16, .evaluators = 4, .reclaimers = 3};
+  Crew crew{.trainers = 2, .evaluators = 1, .reclaimers = 1, .workers = 1, .task_runners = 1, .quarantiners = 1};
+  if (processes >= 50) {
+    crew = {.trainers = 16, .evaluators = 4, .reclaimers = 3, .workers = 3, .task_runners = 3, .quarantiners = 1};
+  }
   crew.producers = std::max<size_t>(processes, crew.size() + 1) - crew.size();
   return crew;
 }
@@ -132,12 +146,20 @@ void Soak::AddUnits() {
   AddJob("evaluator", crew_.evaluators, kEvaluatorSlowed);
   const Duration period = Duration(std::chrono::seconds(crew_.producers)) / kStepsPerSecond;
   for (size_t i = 0; i < crew_.producers; ++i) {
+    const ProducerTask task{
+        .number = i, .period = period, .max_lead_steps = i % kLimitedOneOf == 0 ? kLeadStepsMax : 0};
     units_.push_back(
-        {.name = "producer", .body = [=, this](size_t, uint64_t) { return RunSoakProducer(folder_, i, period); }});
+        {.name = "producer", .body = [=, this](size_t, uint64_t) { return RunSoakProducer(folder_, task); }});
   }
-  for (size_t i = 0; i < crew_.reclaimers; ++i) {
-    units_.push_back({.name = "reclaimer", .body = [this](size_t, uint64_t) { return RunSoakReclaimer(folder_); }});
-  }
+  const auto add = [&](const std::string& name, size_t count, const std::function<Result<void>(size_t)>& body) {
+    for (size_t i = 0; i < count; ++i) {
+      units_.push_back({.name = name, .body = [=](size_t, uint64_t) { return body(i); }});
+    }
+  };
+  add("producer", crew_.task_runners, [this](size_t i) { return RunSoakTasks(folder_, i, kTaskPeriod); });
+  add("quarantiner", crew_.quarantiners, [this](size_t) { return RunSoakQuarantiner(folder_, kCheckpointEvery); });
+  add("worker", crew_.workers, [this](size_t) { return RunSoakWorker(folder_); });
+  add("reclaimer", crew_.reclaimers, [this](size_t) { return RunSoakReclaimer(folder_); });
 }
 
 void Soak::Start(Unit& unit) {
@@ -235,6 +257,7 @@ Result<void> Soak::Run() {
   const auto deadline = [&] { return After(clock_.Now(), kEndTimeMin + time_); };
   BW_TRY(folder_.Raise(kStopSign));
   BW_TRY(Tend("producer", deadline()));
+  BW_TRY(Tend("quarantiner", deadline()));
   {
     const auto owned = BW_TRY(OpenEnv(folder_.store(), {.durability = Durability::kNone}));
     Stream stream = BW_TRY(Stream::Open(owned->env(), kSoakStream));
@@ -242,13 +265,15 @@ Result<void> Soak::Run() {
   }
   BW_TRY(Tend("rank", deadline()));
   BW_TRY(folder_.Raise(kEndSign));
+  BW_TRY(Tend("worker", deadline()));
   return Tend("reclaimer", deadline());
 }
 
 Result<Report> Soak::MakeReport() {
   const auto owned = BW_TRY(OpenEnv(folder_.store(), {.durability = Durability::kNone}));
   Stream stream = BW_TRY(Stream::Open(owned->env(), kSoakStream));
-  const SoakAudit audit = BW_TRY(AuditSoak(stream, folder_, ranks_, crew_.producers));
+  const SoakAudit audit =
+      BW_TRY(AuditSoak(stream, folder_, ranks_, {.producers = crew_.producers, .task_runners = crew_.task_runners}));
   const auto count = [](std::string key, uint64_t value, std::string meaning) {
     return Figure{
         .key = std::move(key), .value = static_cast<double>(value), .target = {}, .meaning = std::move(meaning)};

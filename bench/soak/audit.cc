@@ -2,7 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <optional>
 
 #include "batchweave/format/keys.h"
@@ -11,7 +13,9 @@
 #include "batchweave/lifecycle/trim.h"
 #include "batchweave/log/history.h"
 #include "batchweave/stream/verify.h"
-#include "bench/soak/roles.h"
+#include "bench/soak/batches.h"
+#include "bench/soak/quarantiner.h"
+#include "bench/soak/task_producer.h"
 
 namespace batchweave::bench {
 namespace {
@@ -52,51 +56,75 @@ Result<uint64_t> LeakedBytes(ManifestLog& log) {
   return leaked;
 }
 
-// The batches of each producer are 1, 2, 3... in the order of the steps; every rank has the same at each step.
-Result<void> CheckRecords(const SoakFolder& folder, const std::vector<AuditedRank>& ranks, uint64_t steps,
-                          std::vector<uint64_t>& seqs, Violations& violations) {
+// The last batch that was read of each producer, by its number.
+using LastSeqs = std::map<uint64_t, uint64_t>;
+
+// The batches of each producer are 1, 2, 3... in the order of the steps; every rank has the same at each step, but for
+// steps that were quarantined, which it may never have been given.
+Result<LastSeqs> CheckRecords(const SoakFolder& folder, const std::vector<AuditedRank>& ranks, uint64_t steps,
+                              Violations& violations) {
   std::vector<RecordFile> files;
   for (const AuditedRank& rank : ranks) {
     files.push_back(BW_TRY(RecordFile::Open(folder.Records(rank.group, rank.rank))));
   }
+  const RecordFile quarantined = BW_TRY(RecordFile::Open(folder.Records(kQuarantineGroup, 0)));
+  LastSeqs seqs;
   for (Step step{0}; step.value < steps; step = step + 1) {
-    const StepRecord first = files.front().Read(step);
+    const StepRecord skipped = quarantined.Read(step);
+    const bool may_be_missing = skipped.is_there == 1;
+    const StepRecord expected = may_be_missing ? skipped : files.front().Read(step);
     for (size_t i = 0; i < files.size(); ++i) {
-      if (files[i].Read(step) == first && first.is_there == 1) continue;
-      violations.Add(fmt::format("missing, or not what the first rank read: step={} group={} rank={}", step.value,
+      const StepRecord found = files[i].Read(step);
+      if (found.is_there == 1 ? found == expected : may_be_missing) continue;
+      violations.Add(fmt::format("missing, or not what others read: step={} group={} rank={}", step.value,
                                  ranks[i].group, ranks[i].rank));
     }
-    if (first.is_there == 0) continue;
-    if (first.producer < seqs.size() && first.seq == seqs[first.producer] + 1) {
-      seqs[first.producer] += 1;
-      continue;
+    if (expected.is_there == 0) continue;
+    uint64_t& last = seqs[expected.producer];
+    if (expected.seq != last + 1) {
+      violations.Add(fmt::format("not the producer's next batch: step={} producer={} seq={}", step.value,
+                                 expected.producer, expected.seq));
     }
-    violations.Add(fmt::format("not the producer's next batch: step={} producer={} seq={}", step.value, first.producer,
-                               first.seq));
+    last = expected.seq;
   }
-  return {};
+  return seqs;
 }
 
-// What was read last of each producer is what its row says that it committed last.
-Result<void> CheckRows(Stream& stream, const std::vector<uint64_t>& seqs, Violations& violations) {
+// What was read last of each producer is what its row says that it committed last, and all have finished.
+Result<void> CheckRows(Stream& stream, LastSeqs& seqs, size_t producers, Violations& violations) {
   const LoggedManifest newest = BW_TRY(stream.log().ReadNewest());
   size_t finished = 0;
   for (const ProducerRow& row : BW_TRY(ReadRows(stream.log(), newest.manifest))) {
-    if (row.state == ProducerRow::State::kFinished) finished += 1;
-    for (size_t i = 0; i < seqs.size(); ++i) {
-      if (row.producer == SoakProducerName(i) && row.seq != seqs[i]) {
-        violations.Add(fmt::format("not read to the end: producer={} committed={} read={}", i, row.seq, seqs[i]));
-      }
+    const uint64_t number = SoakProducerNumber(row.producer);
+    if (number < producers && row.state == ProducerRow::State::kFinished) finished += 1;
+    if (row.seq == seqs[number]) continue;
+    violations.Add(
+        fmt::format("not read to the end: producer={} committed={} read={}", row.producer, row.seq, seqs[number]));
+  }
+  if (finished != producers) violations.Add(fmt::format("producers finished={} of={}", finished, producers));
+  return {};
+}
+
+// Whether the stream still knows them or not, each task was done once, and whole.
+void CheckTasks(const SoakFolder& folder, const LastSeqs& seqs, const SoakCrew& crew, Violations& violations) {
+  uint64_t tasks = 0;
+  for (uint64_t runner = 0; runner < crew.task_runners; ++runner) {
+    const uint64_t done = CountTasksDone(folder, runner);
+    tasks += done;
+    for (uint64_t task = 0; task < done; ++task) {
+      const auto last = seqs.find(TaskNumber(runner, task));
+      if (last != seqs.end() && last->second == kTaskBatches) continue;
+      violations.Add(fmt::format("a task is not read to its end: runner={} task={}", runner, task));
     }
   }
-  if (finished != seqs.size()) violations.Add(fmt::format("producers finished={} of={}", finished, seqs.size()));
-  return {};
+  const auto read = std::ranges::count_if(seqs, [&](const auto& last) { return last.first >= TaskNumber(0, 0); });
+  if (static_cast<uint64_t>(read) != tasks) violations.Add(fmt::format("tasks read={} done={}", read, tasks));
 }
 
 }  // namespace
 
 Result<SoakAudit> AuditSoak(Stream& stream, const SoakFolder& folder, const std::vector<AuditedRank>& ranks,
-                            size_t producers) {
+                            const SoakCrew& crew) {
   ManifestLog& log = stream.log();
   BW_TRY(Trim(log, kForever));
   const ReclaimReport reclaimed = BW_TRY(Reclaim(log));
@@ -105,9 +133,9 @@ Result<SoakAudit> AuditSoak(Stream& stream, const SoakFolder& folder, const std:
   for (const Finding& finding : verified.findings) {
     if (finding.kind == Finding::Kind::kBroken) violations.Add(finding.invariant + ": " + finding.message);
   }
-  std::vector<uint64_t> seqs(producers, 0);
-  BW_TRY(CheckRecords(folder, ranks, verified.next_step.value, seqs, violations));
-  BW_TRY(CheckRows(stream, seqs, violations));
+  LastSeqs seqs = BW_TRY(CheckRecords(folder, ranks, verified.next_step.value, violations));
+  BW_TRY(CheckRows(stream, seqs, crew.producers, violations));
+  CheckTasks(folder, seqs, crew, violations);
   return SoakAudit{.steps = verified.next_step.value,
                    .violations = violations.count() + verified.findings_left_out,
                    .leaked_bytes = BW_TRY(LeakedBytes(log)),

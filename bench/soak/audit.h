@@ -16,6 +16,12 @@ struct AuditedRank {
   size_t rank = 0;
 };
 
+// Who publishes.
+struct SoakCrew {
+  size_t producers = 0;     // Numbered from 0.
+  size_t task_runners = 0;  // Each with tasks of its own: see task_producer.h.
+};
+
 struct SoakAudit {
   uint64_t steps = 0;
   uint64_t violations = 0;    // Steps that a rank read otherwise than the first one, batches missing, doubled or out of
@@ -27,6 +33,6 @@ struct SoakAudit {
 // Trims and reclaims first; nobody else may be at work. Tells each violation on standard error, the first ones.
 // Errors: those of the log and the store.
 Result<SoakAudit> AuditSoak(Stream& stream, const SoakFolder& folder, const std::vector<AuditedRank>& ranks,
-                            size_t producers);
+                            const SoakCrew& crew);
 
 }  // namespace batchweave::bench

@@ -5,11 +5,18 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <vector>
 
+#include "batchweave/base/bytes.h"
 #include "batchweave/base/result.h"
 #include "batchweave/format/types.h"
 
 namespace batchweave::bench {
+
+// Signs, see SoakFolder::Raise.
+inline constexpr const char* kStopSign = "stop";
+inline constexpr const char* kEndSign = "end";
 
 // What a rank got for one step. Alike on all ranks of all groups.
 struct StepRecord {
@@ -33,15 +40,20 @@ class SoakFolder {
   std::string store() const { return root_ + "/store"; }
   std::string Records(const std::string& group, size_t rank) const;
 
-  // Signs: `stop` tells producers to finish and ranks to hurry, `end` tells reclaimers to stop.
+  // Signs: `stop` tells producers to finish and ranks to hurry, `end` tells reclaimers and workers to stop.
   Result<void> Raise(const std::string& sign) const;
   bool IsRaised(const std::string& sign) const;
+
+  // Notes: small files, whole or not there; the last one to put a note wins. Errors: kDenied.
+  Result<void> PutNote(const std::string& name, ByteView bytes) const;
+  std::optional<Bytes> FindNote(const std::string& name) const;
+  std::vector<std::string> ListNotes(std::string_view prefix) const;
+  void RemoveNote(const std::string& name) const;
 
   Result<void> TellStart(const std::string& group, uint64_t life, const JobStart& start) const;
   std::optional<JobStart> FindStart(const std::string& group, uint64_t life) const;
 
  private:
-  std::string StartFile(const std::string& group, uint64_t life) const;
   const std::string root_;
 };
 

@@ -3,74 +3,36 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <vector>
 
 #include "batchweave/lifecycle/group.h"
 #include "batchweave/lifecycle/reclaim.h"
-#include "batchweave/stream/open_env.h"
 #include "batchweave/stream/stream.h"
+#include "bench/soak/batches.h"
+#include "bench/soak/part_worker.h"
 
 namespace batchweave::bench {
 namespace {
 
-constexpr Grid kGrid{.dp = 8, .cp = 2};
-constexpr size_t kSliceBytes = 200;
 constexpr uint64_t kInPartsEvery = 10;
 constexpr Duration kReclaimPause = std::chrono::seconds(2);
 constexpr Duration kStartPause = std::chrono::milliseconds(20);
-constexpr std::string_view kProducerPrefix = "producer-";
 
-struct Opened {
-  std::unique_ptr<OwnedEnv> owned;
-  Stream stream;
-};
-Result<Opened> Open(const SoakFolder& folder) {
-  auto owned = BW_TRY(OpenEnv(folder.store(), {.durability = Durability::kNone}));
-  Stream stream = BW_TRY(Stream::Open(owned->env(), kSoakStream));
-  return Opened{.owned = std::move(owned), .stream = std::move(stream)};
-}
-
-uint64_t NumberIn(std::string_view text) {
-  uint64_t number = 0;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number;
-}
-
-// Bytes that no other slice of the stream has.
-Bytes SliceOf(std::string_view producer, uint64_t seq, Coordinate at) {
-  const std::string text = fmt::format("{} {} {} {};", producer, seq, at.dp, at.cp);
-  std::string slice;
-  while (slice.size() < kSliceBytes) slice += text;
-  return ToBytes(slice);
-}
-
-Result<GlobalBatch> MakeBatch(std::string_view producer, uint64_t seq, GridRange range) {
-  GlobalBatch batch({.dp = range.dp_count, .cp = range.cp_count});
-  for (uint32_t cp = 0; cp < range.cp_count; ++cp) {
-    for (uint32_t dp = 0; dp < range.dp_count; ++dp) {
-      const Coordinate at{.dp = range.dp_begin + dp, .cp = range.cp_begin + cp};
-      BW_TRY(batch.Set({.dp = dp, .cp = cp}, SliceOf(producer, seq, at)));
-    }
-  }
-  return batch;
-}
-
-Result<void> PublishOne(Stream& stream, Producer& producer, uint64_t seq) {
+Result<void> PublishOne(const SoakFolder& folder, OpenedSoak& opened, Producer& producer, uint64_t seq) {
   const PublishOptions options{.cursor = ToBytes(std::to_string(seq)),
                                .cursor_before = ToBytes(std::to_string(seq - 1))};
   if (seq % kInPartsEvery != 0) {
-    GlobalBatch batch = BW_TRY(MakeBatch(producer.name(), seq, WholeOf(kGrid)));
+    GlobalBatch batch = BW_TRY(MakeSoakBatch(producer.name(), seq, WholeOf(kSoakGrid)));
     BW_TRY(producer.Publish(std::move(batch), options));
     return {};
   }
-  const PartTicket ticket = BW_TRY(producer.NextTicket(kGrid));
+  if (BW_TRY(PublishByWorkers(folder, opened.owned->env(), producer, seq, options))) return {};
+  const PartTicket ticket = BW_TRY(producer.NextTicket(kSoakGrid));
   std::vector<PartReceipt> receipts;
-  for (uint32_t cp = 0; cp < kGrid.cp; ++cp) {
-    const GridRange range{.dp_begin = 0, .dp_count = kGrid.dp, .cp_begin = cp, .cp_count = 1};
-    const GlobalBatch slices = BW_TRY(MakeBatch(producer.name(), seq, range));
-    receipts.push_back(BW_TRY(stream.WritePart(ticket, range, slices)));
+  for (uint32_t cp = 0; cp < kSoakGrid.cp; ++cp) {
+    const GlobalBatch slices = BW_TRY(MakeSoakBatch(producer.name(), seq, SoakPart(cp)));
+    receipts.push_back(BW_TRY(opened.stream.WritePart(ticket, SoakPart(cp), slices)));
   }
   BW_TRY(producer.PublishParts(receipts, options));
   return {};
@@ -101,6 +63,7 @@ class Leader {
 
   // Registers a checkpoint once every rank has a record of the last step before it.
   Result<void> OnStep(Step step) {
+    BW_TRY(group_.ReportProgress(step + 1));
     if (!due_ && (step.value + 1) % task_.checkpoint_every == 0) due_ = step + 1;
     if (!due_) return {};
     const Step last{due_->value - 1};
@@ -124,14 +87,11 @@ class Leader {
 Result<StepRecord> CheckBatch(const RankBatch& batch) {
   const Entry& entry = batch.entry();
   for (const Slice& slice : batch.slices()) {
-    if (std::ranges::equal(slice.bytes, SliceOf(entry.producer, entry.seq, slice.at))) continue;
+    if (std::ranges::equal(slice.bytes, MakeSoakSlice(entry.producer, entry.seq, slice.at))) continue;
     return Error{ErrorCode::kCorrupt, fmt::format("another slice than was published: step={} producer={} seq={}",
                                                   batch.step().value, entry.producer, entry.seq)};
   }
-  return StepRecord{.is_there = 1,
-                    .producer = NumberIn(std::string_view(entry.producer).substr(kProducerPrefix.size())),
-                    .seq = entry.seq,
-                    .digest = entry.digest.low};
+  return RecordOf(entry);
 }
 
 Result<void> Keep(RecordFile& records, Step step, const StepRecord& record) {
@@ -143,27 +103,27 @@ Result<void> Keep(RecordFile& records, Step step, const StepRecord& record) {
 
 }  // namespace
 
-std::string SoakProducerName(size_t number) { return fmt::format("{}{}", kProducerPrefix, number); }
-
-Result<void> RunSoakProducer(const SoakFolder& folder, size_t number, Duration period) {
-  Opened opened = BW_TRY(Open(folder));
+Result<void> RunSoakProducer(const SoakFolder& folder, const ProducerTask& task) {
+  OpenedSoak opened = BW_TRY(OpenSoak(folder));
   const Env env = opened.owned->env();
-  Result<Producer> producer = opened.stream.OpenProducer(SoakProducerName(number));
+  Result<Producer> producer =
+      opened.stream.OpenProducer(SoakProducerName(task.number), {.max_lead_steps = task.max_lead_steps});
   if (FailedWith(producer, ErrorCode::kAlreadyExists)) return {};  // Killed right after its last commit.
   if (!producer.ok()) return producer.error();
+  RemoveTickets(folder, *producer);
   const auto& cursor = producer->cursor();
   uint64_t seq = cursor ? NumberIn(AsText(*cursor)) : 0;
   while (!folder.IsRaised(kStopSign)) {
     ++seq;
-    BW_TRY(PublishOne(opened.stream, *producer, seq));
+    BW_TRY(PublishOne(folder, opened, *producer, seq));
     env.clock.SleepUntil(
-        After(env.clock.Now(), std::chrono::duration_cast<Duration>(2 * NextUnit(env.random) * period)));
+        After(env.clock.Now(), std::chrono::duration_cast<Duration>(2 * NextUnit(env.random) * task.period)));
   }
   return producer->Finish();
 }
 
 Result<void> RunSoakRank(const SoakFolder& folder, const RankTask& task) {
-  Opened opened = BW_TRY(Open(folder));
+  OpenedSoak opened = BW_TRY(OpenSoak(folder));
   const Env env = opened.owned->env();
   std::optional<Leader> leader;
   if (task.rank == 0) leader.emplace(BW_TRY(Leader::Open(folder, task, opened.stream)));
@@ -189,7 +149,7 @@ Result<void> RunSoakRank(const SoakFolder& folder, const RankTask& task) {
 }
 
 Result<void> RunSoakReclaimer(const SoakFolder& folder) {
-  Opened opened = BW_TRY(Open(folder));
+  OpenedSoak opened = BW_TRY(OpenSoak(folder));
   const Env env = opened.owned->env();
   ReclaimOptions options;
   while (!folder.IsRaised(kEndSign)) {

@@ -12,15 +12,15 @@
 
 namespace batchweave::bench {
 
-inline constexpr const char* kSoakStream = "soak";
-inline constexpr const char* kStopSign = "stop";
-inline constexpr const char* kEndSign = "end";
+struct ProducerTask {
+  uint64_t number = 0;
+  Duration period{};            // About a batch in so long.
+  uint64_t max_lead_steps = 0;  // So far ahead of the slowest group; 0: no limit.
+};
 
-std::string SoakProducerName(size_t number);
-
-// Publishes numbered batches, about one in `period`, each tenth in two parts; when told to stop it finishes.
-// Errors: of the producer.
-Result<void> RunSoakProducer(const SoakFolder& folder, size_t number, Duration period);
+// Publishes numbered batches, each tenth in two parts, written by workers if they are there; when told to stop it
+// finishes. Errors: of the producer.
+Result<void> RunSoakProducer(const SoakFolder& folder, const ProducerTask& task);
 
 struct RankTask {
   std::string group{};
