@@ -62,12 +62,12 @@ constexpr Benchmark kBenchmarks[] = {
      .default_folder = "/dev/shm",
      .run = RunReclaim},
     {.name = "soak",
-     .summary = "Producers, ranks of two jobs and reclaimers live, are stopped or killed, and come back.",
+     .summary = "Producers, part workers, ranks of two jobs and reclaimers live, are stopped or killed, and come back.",
      .details =
-         "A tenth of the batches are written in parts; checkpoints trim, and half of them reclaim; jobs go on at their "
-         "last\n"
-         "checkpoint. At the end producers finish, the stream is sealed, ranks read to its end, and a quiet reclaim "
-         "follows.\n"
+         "A tenth of the batches are written in parts; a third of the producers wait for the slowest job; tasks use a\n"
+         "name once, for three batches; steps are quarantined, and some lifted; checkpoints trim, and half of them\n"
+         "reclaim; jobs go on at their last checkpoint. At the end producers finish, the stream is sealed, ranks read\n"
+         "to its end, and a quiet reclaim follows.\n"
          "violations: of a deep verify; batches that a rank missed, got twice, out of order or other than its "
          "fellows;\n"
          "processes that ended with an error other than waiting too long.\n"
