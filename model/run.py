@@ -45,6 +45,7 @@ CONFIGURATIONS = [
     Search("open-large", "HOLDERS=4 BATCHES=2 LATER_BATCHES=1 TOMBSTONES", large=True),
     Search("reclaim", f"{_RECLAIM} TOMBSTONES HOLDERS=3 BATCHES=2 LATER_BATCHES=1"),
     Search("reclaim-large", f"{_RECLAIM} TOMBSTONES BATCHES=2 GROUPS=1 RUNS=1", large=True),
+    Search("archive", f"{_RECLAIM} ARCHIVES NAMES=2 HOLDERS=3"),
     Search("packings", f"{_RECLAIM} PACKINGS=2"),
     Search("trainer", f"{_RECLAIM} {_TRAINER}"),
     Search("trainer-large", f"{_RECLAIM} HOLDERS=2 GROUPS=1 RUNS=2", large=True),
@@ -92,6 +93,8 @@ MUTATIONS = [
     Search("trim-past-watermark", f"MUTATION_TRIM_PAST_WATERMARK {_TRAINER}", "I8"),
     Search("position-checked-once", "MUTATION_CHECKED_ONCE HOLDERS=1 GROUPS=1 RUNS=2", "I8"),
     Search("uploads-are-garbage", f"MUTATION_UPLOADS_ARE_GARBAGE {_RECLAIM}", "I8"),
+    Search("archive-used-again", f"MUTATION_ARCHIVE_USED_AGAIN {_RECLAIM} ARCHIVES NAMES=2", "I8"),
+    Search("undecided-archives-are-dead", f"MUTATION_UNDECIDED_ARCHIVES_ARE_DEAD {_RECLAIM} ARCHIVES", "I8"),
     Search("read-before-list and later-openings-are-dead",
            f"MUTATION_READ_BEFORE_LIST MUTATION_LATER_OPENINGS_ARE_DEAD {_RECLAIM}", "I8"),
     Search("no-nonce", f"MUTATION_NO_NONCE {_RECLAIM} PACKINGS=2", "M4"),
@@ -153,8 +156,8 @@ def judge(output, status):
     return Found(int(float(states[1])), int(errors[1]), incomplete)
 
 
-def replay_command(search, folder):
-    return ["spin", "-T", "-k", str((folder / "stream.pml.trail").relative_to(ROOT)), *defines_of(search),
+def replay_command(search, folder, *options):
+    return ["spin", "-T", *options, "-k", str((folder / "stream.pml.trail").relative_to(ROOT)), *defines_of(search),
             str(SOURCE.relative_to(ROOT))]
 
 
@@ -192,7 +195,7 @@ def report(search, tell):
     print(f"{search.name:50} {found.states:>10} states {seconds:6.1f} s  {verdict}", flush=True)
     if found.errors and (tell or not passed):
         print("".join(f"    {line}\n" for line in told[-STORY_LINES_MAX:]), end="")
-        print(f"    again, with every step: {' '.join(replay_command(search, folder))} -p -g")
+        print(f"    again, with every step: {' '.join(replay_command(search, folder, '-p', '-g'))}")
     return passed
 
 

@@ -26,9 +26,10 @@
  *   true of each key is true of a LIST of many. A key that was judged dead is DOOMED: a DELETE is on its way, which may
  *   land at any time, twice, or not at all; so no version may reach the key from the verdict on. What a reclaimer
  *   removes right after a trim is dead by the same rules, and any number of reclaimers doom no more than one.
- * Not in here: archived history, cursors other than by item, several producers of one committer (they share its fate),
- * groups that are created or dropped, pinned checkpoints, quarantines, the deletion of a stream, combining commits (not
- * built), and chance: how soon somebody wins is for the simulator.
+ * - Of archived history there is that it is written for a version, and dead when that is decided and does not name it.
+ * Not in here: indexes and folding of history, cursors other than by item, several producers of one committer (they
+ * share its fate), groups that are created or dropped, pinned checkpoints, quarantines, the deletion of a stream,
+ * combining commits (not built), and chance: how soon somebody wins is for the simulator.
  *
  * Each MUTATION_ breaks one rule, and a search of it must fail; run.py lists them. Committers count from 0: first the
  * holders, then the runs, then the operator. */
@@ -120,6 +121,10 @@ byte retired;
 byte object[KEYS];  /* 0: not there, else 1 + which packing's bytes it holds */
 bit doomed[KEYS];
 byte end_of[KEYS];  /* one past the step that names it; 0: none does */
+#ifdef ARCHIVES /* Each attempt of a holder with entries has an archived object of its own. */
+byte archived_for[HOLDERS]; /* the version that the holder's newest one was written for; 0: none, or it was named */
+bit archive_doomed[HOLDERS];
+#endif
 
 /* Each committer's attempt, frozen. slot 0: none. */
 mtype kind[COMMITTERS + 1];
@@ -191,6 +196,10 @@ inline land_entries(c) {
   holds(base_step[c] == next_step, "broken: I3, a step is left out or taken twice\n");
   holds(base_seq[c] == seq[NAME(by)], "broken: I2, a version does not extend the one before\n");
   holds(first_item[c] == seq[NAME(by)] + 1, "broken: I5, an item is left out or comes twice\n");
+#ifdef ARCHIVES
+  holds(!archive_doomed[by], "broken: I8, a version names history that is being deleted\n");
+  archived_for[by] = 0; /* reached from now on, as long as this model lasts */
+#endif
   for (j : 0 .. BATCHES - 1) {
     if
     :: begins[by] + j + 1 >= first_item[c] && begins[by] + j + 1 < first_item[c] + items[c] ->
@@ -407,6 +416,13 @@ inline freeze_entries(h) {
   base_seq[h] = seq[NAME(h)];
   first_item[h] = acked + 1;
   items[h] = uploaded - acked;
+#ifdef ARCHIVES
+#ifdef MUTATION_ARCHIVE_USED_AGAIN
+  if :: archived_for[h] == 0 -> archived_for[h] = version + 1 :: else fi;
+#else
+  archived_for[h] = version + 1; archive_doomed[h] = 0;
+#endif
+#endif
 #ifdef FORGETS
   finish[h] = (uploaded == goal);
 #endif
@@ -698,6 +714,11 @@ gone:
 #define dead(k, h) (!reached(k) && (opened[h] == 0 -> may_be_later : (incarnation[NAME(h)] != opened[h] || \
                     begins[h] + ((k) / PACKINGS) % BATCHES + 1 <= seq[NAME(h)] || row[NAME(h)] != OPEN || sealed)))
 #endif
+#ifdef MUTATION_UNDECIDED_ARCHIVES_ARE_DEAD
+#define archive_dead(h) true
+#else
+#define archive_dead(h) (archived_for[h] <= version)
+#endif
 #ifdef MUTATION_LATER_OPENINGS_ARE_DEAD
 #define may_be_later true /* a key of an incarnation past the version judged by: not the row's, hence dead */
 #else
@@ -736,6 +757,18 @@ end:
       fi;
       key = 0
     }
+#ifdef ARCHIVES
+  :: atomic {
+      do :: key < HOLDERS - 1 -> key++ :: break od;
+      if :: archived_for[key] > 0 && !archive_doomed[key] && archive_dead(key) ->
+            archive_doomed[key] = 1;
+            printf("reclaimer: what holder %d archived for version %d is dead by version %d\n",
+                   key, archived_for[key], version)
+         :: else
+      fi;
+      key = 0
+    }
+#endif
 #if defined(TOMBSTONES)
   :: atomic { retired + 1 < version -> retired++; printf("version %d is retired\n", retired) }
 #endif
