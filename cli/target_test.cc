@@ -22,6 +22,9 @@ TEST(TargetTest, AUrlIsAFolderAndAName) {
   splits("/llm-7b", {.folder = "/", .name = "llm-7b"});
   splits("./runs/llm-7b", {.folder = "./runs", .name = "llm-7b"});
   splits("llm-7b", {.folder = ".", .name = "llm-7b"});
+  splits("s3://bucket/llm-7b", {.folder = "s3://bucket", .name = "llm-7b"});
+  splits("s3://bucket/runs/llm-7b?region=x&endpoint=http://127.0.0.1:7070",
+         {.folder = "s3://bucket/runs?region=x&endpoint=http://127.0.0.1:7070", .name = "llm-7b"});
 }
 
 TEST(TargetTest, AUrlWithoutANameIsRefused) {

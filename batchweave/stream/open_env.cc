@@ -12,31 +12,38 @@
 namespace batchweave {
 namespace {
 
-Result<std::unique_ptr<ObjectStore>> OpenStore(std::string_view url, EnvOptions options) {
+Result<std::unique_ptr<ObjectStore>> OpenStore(std::string_view url, const EnvOptions& options, Clock& clock,
+                                               Random& random) {
   constexpr std::string_view kFile = "file://";
   if (url == "memory:") return std::unique_ptr<ObjectStore>(std::make_unique<MemoryStore>());
+  if (IsCloudUrl(url)) return OpenCloudStore(url, options.storage_options, clock, random);
   const bool is_file = url.starts_with(kFile);
   const std::string_view path = is_file ? url.substr(kFile.size()) : url;
   if (path.empty() || (is_file && !path.starts_with('/')) || (!is_file && path.find("://") != std::string_view::npos)) {
     return Error{
         ErrorCode::kInvalidArgument,
-        fmt::format("not a store that this software knows: url={}: use file:///absolute/path, a path, or memory:",
-                    url)};
+        fmt::format(
+            "not a store that this software knows: url={}: use file:///absolute/path, a path, s3://bucket/prefix, "
+            "gs://bucket/prefix, az://container/prefix, or memory:",
+            url)};
   }
   return LocalStore::Open(std::string(path), {.durability = options.durability});
 }
 
 }  // namespace
 
-OwnedEnv::OwnedEnv(std::unique_ptr<ObjectStore> store, std::unique_ptr<Clock> clock, std::unique_ptr<Random> random,
-                   std::unique_ptr<Threads> threads)
-    : store_(std::move(store)), clock_(std::move(clock)), random_(std::move(random)), threads_(std::move(threads)) {}
+OwnedEnv::OwnedEnv(std::unique_ptr<Clock> clock, std::unique_ptr<Random> random, std::unique_ptr<Threads> threads,
+                   std::unique_ptr<ObjectStore> store)
+    : clock_(std::move(clock)), random_(std::move(random)), threads_(std::move(threads)), store_(std::move(store)) {}
 
 OwnedEnv::~OwnedEnv() = default;
 
-Result<std::unique_ptr<OwnedEnv>> OpenEnv(std::string_view url, EnvOptions options) {
-  return std::make_unique<OwnedEnv>(BW_TRY(OpenStore(url, options)), std::make_unique<SystemClock>(),
-                                    std::make_unique<SystemRandom>(), std::make_unique<SystemThreads>());
+Result<std::unique_ptr<OwnedEnv>> OpenEnv(std::string_view url, const EnvOptions& options) {
+  auto clock = std::make_unique<SystemClock>();
+  auto random = std::make_unique<SystemRandom>();
+  std::unique_ptr<ObjectStore> store = BW_TRY(OpenStore(url, options, *clock, *random));
+  return std::make_unique<OwnedEnv>(std::move(clock), std::move(random), std::make_unique<SystemThreads>(),
+                                    std::move(store));
 }
 
 }  // namespace batchweave

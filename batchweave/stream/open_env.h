@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "batchweave/base/result.h"
+#include "batchweave/store/cloud/cloud_store.h"
 #include "batchweave/store/durability.h"
 #include "batchweave/store/env.h"
 
@@ -12,25 +13,27 @@ namespace batchweave {
 
 struct EnvOptions {
   Durability durability = Durability::kFull;  // Local stores only.
+  StorageOptions storage_options{};           // Cloud stores only.
 };
 
 // Owns the parts of an Env. Must outlive everything opened on env().
 class OwnedEnv {
  public:
-  OwnedEnv(std::unique_ptr<ObjectStore> store, std::unique_ptr<Clock> clock, std::unique_ptr<Random> random,
-           std::unique_ptr<Threads> threads);
+  OwnedEnv(std::unique_ptr<Clock> clock, std::unique_ptr<Random> random, std::unique_ptr<Threads> threads,
+           std::unique_ptr<ObjectStore> store);
   ~OwnedEnv();
   Env env() { return {.store = *store_, .clock = *clock_, .random = *random_, .threads = *threads_}; }
 
  private:
-  std::unique_ptr<ObjectStore> store_;
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Random> random_;
   std::unique_ptr<Threads> threads_;
+  std::unique_ptr<ObjectStore> store_;  // May use those above.
 };
 
-// "file:///absolute/path" or a plain path (a directory that exists), or "memory:" (one per call: for tests).
+// "file:///absolute/path" or a plain path (a directory that exists), "memory:" (one per call: for tests), or what
+// OpenCloudStore takes, such as "s3://bucket/prefix".
 // Errors: kInvalidArgument (the URL: says what is known), kNotFound (no such directory), kDenied.
-Result<std::unique_ptr<OwnedEnv>> OpenEnv(std::string_view url, EnvOptions options = {});
+Result<std::unique_ptr<OwnedEnv>> OpenEnv(std::string_view url, const EnvOptions& options = {});
 
 }  // namespace batchweave

@@ -53,6 +53,19 @@ TEST_P(ObjectStoreConformance, AnOverwriteIsNeverSeenAsAbsenceOrInPart) {
   });
 }
 
+// `put` of a key that is nobody else's, which is sent again while its outcome is unknown: a gateway whose folder another
+// request removed at that moment may answer so.
+template <typename Put>
+Result<void> Decided(Put put) {
+  constexpr int kTriesMax = 20;
+  Result<void> result = put();
+  for (int i = 1; i < kTriesMax && FailedWith(result, ErrorCode::kUnknownOutcome); ++i) {
+    result = put();
+    if (FailedWith(result, ErrorCode::kAlreadyExists)) return {};
+  }
+  return result;
+}
+
 TEST_P(ObjectStoreConformance, DeletesTakeNothingFromCreatorsNextToThem) {
   constexpr int kThreads = 4;
   constexpr int kRounds = 50;
@@ -60,9 +73,9 @@ TEST_P(ObjectStoreConformance, DeletesTakeNothingFromCreatorsNextToThem) {
     for (int round = 0; round < kRounds; ++round) {
       // The folder is empty between the rounds, so that a store may remove it while others create in it.
       const std::vector<std::string> keys = {fmt::format("a/b/{}-{}", i, round)};
-      EXPECT_THAT(Create(keys[0], keys[0]), IsOk());
+      EXPECT_THAT(Decided([&] { return Create(keys[0], keys[0]); }), IsOk());
       EXPECT_THAT(Read(keys[0]), IsOkAndHolds(keys[0]));
-      EXPECT_THAT(Overwrite(keys[0], "new"), IsOk());
+      EXPECT_THAT(Decided([&] { return Overwrite(keys[0], "new"); }), IsOk());
       EXPECT_THAT(Read(keys[0]), IsOkAndHolds("new"));
       EXPECT_THAT(store().Delete(keys), IsOk());
       EXPECT_THAT(Read(keys[0]), IsError(ErrorCode::kNotFound));

@@ -1,0 +1,72 @@
+// The C ABI of the Rust library in src/, which speaks to S3, GCS and Azure. cloud_store.h is what the rest of the project
+// uses.
+//
+// Every call is one attempt, blocks until it has ended, and may be made from any thread, also of a forked child. Nothing is
+// kept of what an argument points to.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+extern "C" {
+
+// As ErrorCode says; 0 is success.
+enum BwcCode : int32_t {
+  kBwcOk = 0,
+  kBwcInvalidArgument = 1,
+  kBwcNotFound = 2,
+  kBwcAlreadyExists = 3,
+  kBwcUnavailable = 4,
+  kBwcUnknownOutcome = 5,
+  kBwcDenied = 6,
+};
+
+struct BwcHandle;
+
+struct BwcView {
+  const void* data;
+  size_t size;
+};
+
+// How a call ended. Holds no URL and no credential.
+struct BwcStatus {
+  BwcCode code;
+  uint32_t retry_after_ms;  // What the server asked for; 0 where it did not.
+  size_t message_size;
+  char message[496];
+};
+
+struct BwcOption {
+  BwcView name;
+  BwcView value;
+};
+
+// One range of one object, as a ReadRequest.
+struct BwcRead {
+  BwcView key;
+  uint64_t offset;
+  void* buffer;
+  size_t size;
+  void* observer;  // For on_bytes, which may be null: told of each piece in the buffer, in order, by a foreign thread.
+  void (*on_bytes)(void* observer, const void* data, size_t size);
+  size_t received;  // Out.
+};
+
+// Null where it failed. Checks options and URL; asks no server.
+BwcHandle* bwc_open(BwcView url, const BwcOption* options, size_t count, BwcStatus* status);
+void bwc_close(BwcHandle* handle);
+bool bwc_lists_in_order(const BwcHandle* handle);
+uint64_t bwc_put_bytes_max(const BwcHandle* handle);
+
+void bwc_put(const BwcHandle* handle, BwcView key, const BwcView* pieces, size_t count, bool create, BwcStatus* status);
+void bwc_get(const BwcHandle* handle, BwcRead* reads, size_t count, BwcStatus* status);
+// The whole of an object; `on_bytes` is called by this thread.
+void bwc_read(const BwcHandle* handle, BwcView key, void* context,
+              void (*on_bytes)(void* context, const void* data, size_t size), BwcStatus* status);
+uint64_t bwc_stat(const BwcHandle* handle, BwcView key, BwcStatus* status);
+// One page; the functions are called by this thread.
+void bwc_list(const BwcHandle* handle, BwcView prefix, BwcView start_after, size_t limit, void* context,
+              void (*on_object)(void* context, BwcView key, uint64_t size_bytes),
+              void (*on_next)(void* context, BwcView next_start_after), BwcStatus* status);
+void bwc_delete(const BwcHandle* handle, const BwcView* keys, size_t count, BwcStatus* status);
+}

@@ -1,0 +1,33 @@
+// Objects in S3, GCS or Azure, or in what speaks as they do.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "batchweave/base/clock.h"
+#include "batchweave/base/random.h"
+#include "batchweave/store/backoff.h"
+#include "batchweave/store/object_store.h"
+
+namespace batchweave {
+
+// Names and values as in a URL's query (docs/decisions/0008-cloud.md), and secrets too, which a URL may not hold.
+using StorageOptions = std::vector<std::pair<std::string, std::string>>;
+
+// True of "s3://", "gs://" and "az://".
+bool IsCloudUrl(std::string_view url);
+
+// "s3://bucket/prefix?endpoint=...&region=...": keys lie below the prefix. What neither `options` nor the URL gives comes
+// from the usual environment variables. Asks no server yet.
+//
+// The store: a put is sent once, whatever becomes of it. Everything else is tried again after kUnavailable, with full
+// jitter and no earlier than the server asked for, for about ten seconds. Safe for concurrent use, also by a forked
+// child. `clock` and `random` must outlive it.
+// Errors: kInvalidArgument (the URL or an option, or a build without the cloud stores: says what is missing).
+Result<std::unique_ptr<ObjectStore>> OpenCloudStore(std::string_view url, const StorageOptions& options, Clock& clock,
+                                                    Random& random, RetryPolicy policy = {});
+
+}  // namespace batchweave

@@ -1,0 +1,119 @@
+//! The HTTP client under `object_store`: sends each request once, and notes what became of it.
+
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use async_trait::async_trait;
+use http::header::RETRY_AFTER;
+use object_store::client::{
+    HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
+};
+use object_store::{ClientConfigKey, ClientOptions};
+
+const CONNECT_LIMIT: Duration = Duration::from_secs(3);
+/// Shorter than the least time after which common servers and balancers drop an idle connection.
+const IDLE_LIMIT: Duration = Duration::from_secs(15);
+
+/// What became of the last request of one call.
+#[derive(Clone, Debug, Default)]
+pub struct Fate {
+    /// The request may have reached the server.
+    pub sent: bool,
+    pub status: Option<u16>,
+    pub retry_after: Option<Duration>,
+    /// Azure's name of the error, which it gives in a header.
+    pub azure_code: Option<String>,
+    /// How the connection failed.
+    pub broken: Option<String>,
+}
+
+/// Goes with a request in its extensions, so that those of credential providers are told apart.
+#[derive(Clone, Debug, Default)]
+pub struct Trace(Arc<Mutex<Fate>>);
+
+impl Trace {
+    pub fn fate(&self) -> Fate {
+        self.0.lock().unwrap().clone()
+    }
+
+    pub fn extensions(&self) -> http::Extensions {
+        let mut extensions = http::Extensions::new();
+        extensions.insert(self.clone());
+        extensions
+    }
+
+    fn answered(&self, response: &HttpResponse) {
+        let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_string());
+        *self.0.lock().unwrap() = Fate {
+            sent: true,
+            status: Some(response.status().as_u16()),
+            retry_after: text(RETRY_AFTER.as_str()).and_then(|value| value.parse().ok()).map(Duration::from_secs),
+            azure_code: text("x-ms-error-code"),
+            broken: None,
+        };
+    }
+
+    fn broke(&self, error: &HttpError) {
+        let sent = error.kind() != HttpErrorKind::Connect;
+        *self.0.lock().unwrap() = Fate { sent, broken: Some(innermost(error)), ..Fate::default() };
+    }
+
+    fn begins(&self) {
+        *self.0.lock().unwrap() = Fate { sent: true, ..Fate::default() };
+    }
+}
+
+tokio::task_local! {
+    /// For the calls whose requests cannot be given extensions.
+    pub static CALL_TRACE: Trace;
+}
+
+/// The message at the end of the chain of sources, which says most; the outer ones may hold URLs.
+fn innermost(error: &dyn std::error::Error) -> String {
+    let mut last = error;
+    while let Some(source) = last.source() {
+        last = source;
+    }
+    last.to_string()
+}
+
+#[derive(Debug)]
+struct TracingService(reqwest::Client);
+
+#[async_trait]
+impl HttpService for TracingService {
+    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+        let trace = request.extensions().get::<Trace>().cloned();
+        let trace = trace.unwrap_or_else(|| CALL_TRACE.try_with(Trace::clone).unwrap_or_default());
+        trace.begins();
+        let result = self.0.call(request).await;
+        match &result {
+            Ok(response) => trace.answered(response),
+            Err(error) => trace.broke(error),
+        }
+        result
+    }
+}
+
+/// Follows no redirect (a redirected PUT would become a GET, and its 200 look like a success) and repeats nothing.
+#[derive(Debug)]
+pub struct TracingConnector;
+
+impl HttpConnector for TracingConnector {
+    fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
+        // Fails where it is installed already: then there is one.
+        let _ = rustls::crypto::ring::default_provider().install_default();
+        let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
+        let client = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .retry(reqwest::retry::never())
+            .connect_timeout(CONNECT_LIMIT)
+            .pool_idle_timeout(IDLE_LIMIT)
+            .https_only(!allow_http)
+            .http1_only()
+            .user_agent(concat!("batchweave/", env!("CARGO_PKG_VERSION")))
+            .build()
+            .map_err(|source| object_store::Error::Generic { store: "HTTP", source: Box::new(source) })?;
+        Ok(HttpClient::new(TracingService(client)))
+    }
+}

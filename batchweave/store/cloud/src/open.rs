@@ -1,0 +1,200 @@
+//! From a URL, options and the environment to a client. Nothing else reads the environment.
+
+use std::sync::atomic::{AtomicPtr, Ordering};
+use std::sync::Arc;
+use std::time::Duration;
+
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::list::PaginatedListStore;
+use object_store::{ObjectStore, RetryConfig};
+use tokio::runtime::Runtime;
+use url::Url;
+
+use crate::connector::TracingConnector;
+use crate::verdict::{Code, Failure};
+
+/// For a request's answer to begin, or to go on.
+const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Kind {
+    S3,
+    Gcs,
+    Azure,
+}
+
+pub trait Backend: ObjectStore + PaginatedListStore {}
+impl<T: ObjectStore + PaginatedListStore> Backend for T {}
+
+/// What a store is opened with; its client is made at the first call of each process.
+pub struct Handle {
+    pub kind: Kind,
+    pub bucket: String,
+    /// Empty, or ends in '/'.
+    pub prefix: String,
+    pub request_limit: Duration,
+    options: Vec<(String, String)>,
+    client: AtomicPtr<Client>,
+}
+
+pub struct Client {
+    process: u32,
+    pub runtime: Runtime,
+    pub store: Arc<dyn Backend>,
+}
+
+impl Handle {
+    /// `options` go before what the URL's query says, and that before the environment.
+    pub fn open(url: &str, options: Vec<(String, String)>) -> Result<Self, Failure> {
+        let invalid = |what: &str| Failure::new(Code::InvalidArgument, format!("{what}: url={}", redacted(url)));
+        let parsed = Url::parse(url).map_err(|error| invalid(&error.to_string()))?;
+        let kind = match parsed.scheme() {
+            "s3" => Kind::S3,
+            "gs" => Kind::Gcs,
+            "az" => Kind::Azure,
+            _ => return Err(invalid("not a cloud store: use s3://, gs:// or az://")),
+        };
+        let bucket = parsed.host_str().unwrap_or_default().to_string();
+        if bucket.is_empty() || !parsed.username().is_empty() || parsed.password().is_some() {
+            return Err(invalid("the URL must be SCHEME://BUCKET/PREFIX, without a user"));
+        }
+        let mut all = Vec::new();
+        for (name, value) in parsed.query_pairs() {
+            if is_secret(&name) {
+                return Err(invalid(&format!(
+                    "a secret has no place in a URL: set it in the environment: option={name}"
+                )));
+            }
+            all.push((name.into_owned(), value.into_owned()));
+        }
+        all.extend(options);
+        let path = parsed.path().trim_matches('/');
+        let mut handle = Handle {
+            kind,
+            bucket,
+            prefix: if path.is_empty() { String::new() } else { format!("{path}/") },
+            request_limit: REQUEST_LIMIT,
+            options: Vec::new(),
+            client: AtomicPtr::default(),
+        };
+        for (name, value) in all {
+            handle.take(name, value)?;
+        }
+        handle.build()?; // So that a wrong option is an error here, not at the first call.
+        Ok(handle)
+    }
+
+    fn take(&mut self, name: String, value: String) -> Result<(), Failure> {
+        let invalid = || Failure::new(Code::InvalidArgument, format!("no such value: option={name}"));
+        match name.as_str() {
+            "path_style" => {
+                let path_style: bool = value.parse().map_err(|_| invalid())?;
+                self.options.push(("virtual_hosted_style_request".into(), (!path_style).to_string()));
+            }
+            "request_timeout_ms" => {
+                self.request_limit = Duration::from_millis(value.parse().map_err(|_| invalid())?);
+            }
+            _ => self.options.push((name, value)),
+        }
+        Ok(())
+    }
+
+    /// Azure and the directory buckets of S3 go on by a token of their own, and the latter in no order.
+    pub fn lists_by_token(&self) -> bool {
+        self.kind == Kind::Azure || (self.kind == Kind::S3 && self.bucket.ends_with("--x-s3"))
+    }
+
+    /// The client of this process: a forked child has none of its parent's threads and makes its own.
+    pub fn client(&self) -> Result<&Client, Failure> {
+        let process = std::process::id();
+        let current = self.client.load(Ordering::Acquire);
+        // SAFETY: set only below, from a box; freed only with the handle.
+        if let Some(client) = unsafe { current.as_ref() }.filter(|client| client.process == process) {
+            return Ok(client);
+        }
+        let runtime = new_runtime().map_err(|error| Failure::new(Code::Unavailable, error.to_string()))?;
+        let made = Box::into_raw(Box::new(Client { process, runtime, store: self.build()? }));
+        // What a parent had stays where it is: its runtime cannot be stopped from here.
+        match self.client.compare_exchange(current, made, Ordering::AcqRel, Ordering::Acquire) {
+            Ok(_) => Ok(unsafe { &*made }),
+            Err(other) => {
+                // SAFETY: `made` was given to nobody; `other` was set by another thread of this process.
+                unsafe { Box::from_raw(made) }.runtime.shutdown_background();
+                Ok(unsafe { &*other })
+            }
+        }
+    }
+
+    fn build(&self) -> Result<Arc<dyn Backend>, Failure> {
+        let built: object_store::Result<Arc<dyn Backend>> = match self.kind {
+            Kind::S3 => self.build_s3(),
+            Kind::Gcs => self.build_gcs(),
+            Kind::Azure => self.build_azure(),
+        };
+        built.map_err(|error| Failure::new(Code::InvalidArgument, format!("{error}: bucket={}", self.bucket)))
+    }
+
+    fn build_s3(&self) -> object_store::Result<Arc<dyn Backend>> {
+        let mut builder = AmazonS3Builder::from_env().with_bucket_name(&self.bucket);
+        for (name, value) in &self.options {
+            builder = builder.with_config(name.parse::<AmazonS3ConfigKey>()?, value);
+        }
+        Ok(Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?))
+    }
+
+    fn build_gcs(&self) -> object_store::Result<Arc<dyn Backend>> {
+        let mut builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&self.bucket);
+        for (name, value) in &self.options {
+            let name = if name == "endpoint" { "base_url" } else { name };
+            builder = builder.with_config(name.parse::<GoogleConfigKey>()?, value);
+        }
+        Ok(Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?))
+    }
+
+    fn build_azure(&self) -> object_store::Result<Arc<dyn Backend>> {
+        let mut builder = MicrosoftAzureBuilder::from_env().with_container_name(&self.bucket);
+        for (name, value) in &self.options {
+            builder = builder.with_config(name.parse::<AzureConfigKey>()?, value);
+        }
+        Ok(Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?))
+    }
+}
+
+impl Drop for Handle {
+    fn drop(&mut self) {
+        let client = self.client.load(Ordering::Acquire);
+        // SAFETY: from a box, and nobody calls any more. A parent's client is left alone.
+        if unsafe { client.as_ref() }.is_some_and(|client| client.process == std::process::id()) {
+            unsafe { Box::from_raw(client) }.runtime.shutdown_background();
+        }
+    }
+}
+
+fn new_runtime() -> std::io::Result<Runtime> {
+    const THREADS_MAX: usize = 4; // Each moves more than a GB/s.
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
+    tokio::runtime::Builder::new_multi_thread().worker_threads(threads).thread_name("cloud").enable_all().build()
+}
+
+/// Retries are made above, where it is known what may be repeated.
+fn no_retry() -> RetryConfig {
+    RetryConfig { max_retries: 0, ..RetryConfig::default() }
+}
+
+fn is_secret(name: &str) -> bool {
+    ["key", "secret", "token", "password", "sas"].iter().any(|word| name.contains(word))
+        && !name.ends_with("_file")
+        && !matches!(name, "sse_kms_key_id" | "sse_bucket_key_enabled" | "aws_sse_kms_key_id")
+}
+
+/// Without user and query.
+fn redacted(url: &str) -> &str {
+    let end = url.find(['?', '#', '@']).unwrap_or(url.len());
+    if url[end..].starts_with('@') {
+        "(hidden: it holds an '@')"
+    } else {
+        &url[..end]
+    }
+}

@@ -1,0 +1,149 @@
+//! From what became of a request to what the caller does about it.
+
+use std::time::Duration;
+
+use crate::connector::Fate;
+
+/// As `BwcCode` in cloud_abi.h.
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+#[repr(i32)]
+pub enum Code {
+    InvalidArgument = 1,
+    NotFound = 2,
+    AlreadyExists = 3,
+    Unavailable = 4,
+    UnknownOutcome = 5,
+    Denied = 6,
+}
+
+#[derive(Debug)]
+pub struct Failure {
+    pub code: Code,
+    pub message: String,
+    pub retry_after: Option<Duration>,
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Failure { code, message: message.into(), retry_after: None }
+    }
+}
+
+#[derive(Clone, Copy, Debug, Eq, PartialEq)]
+pub enum Call {
+    Create,
+    Overwrite,
+    /// Of one object.
+    Read,
+    List,
+    Delete,
+}
+
+/// What a call that failed with `error` came to.
+pub fn judge(call: Call, error: &object_store::Error, fate: &Fate) -> Failure {
+    let text = chain(error);
+    let server_code = fate.azure_code.clone().or_else(|| between(&text, "<Code>", "</Code>")).unwrap_or_default();
+    let is_put = matches!(call, Call::Create | Call::Overwrite);
+    let code = match (error, fate.status) {
+        (object_store::Error::InvalidPath { .. }, _) => Code::InvalidArgument,
+        (object_store::Error::NotSupported { .. } | object_store::Error::NotImplemented { .. }, _) => Code::Denied,
+        // One key of a batch of deletes, in an answer that says 200.
+        _ if call == Call::Delete && text.contains("AccessDenied") => Code::Denied,
+        (_, Some(status)) if is_put => of_put(call, status, &server_code),
+        (_, Some(status)) => of_read(call, status, &server_code),
+        (object_store::Error::NotFound { .. }, None) => Code::NotFound,
+        (object_store::Error::PermissionDenied { .. } | object_store::Error::Unauthenticated { .. }, None) => {
+            Code::Denied
+        }
+        (_, None) if is_put && fate.sent => Code::UnknownOutcome,
+        (_, None) => Code::Unavailable,
+    };
+    Failure { code, message: describe(&text, fate, &server_code), retry_after: fate.retry_after }
+}
+
+/// Whatever is not certain is `UnknownOutcome`: a create is read back then.
+fn of_put(call: Call, status: u16, server_code: &str) -> Code {
+    match status {
+        304 | 412 if call == Call::Create => Code::AlreadyExists,
+        409 if call == Call::Create && server_code == "BlobAlreadyExists" => Code::AlreadyExists,
+        // S3 answers 400 where the body did not come in time.
+        400 if server_code == "RequestTimeout" => Code::UnknownOutcome,
+        400 if server_code == "EntityTooLarge" => Code::InvalidArgument,
+        413 => Code::InvalidArgument,
+        408 | 409 | 412 | 425 | 429 => Code::UnknownOutcome,
+        507 => Code::Denied,
+        300..=499 => Code::Denied,
+        _ => Code::UnknownOutcome,
+    }
+}
+
+fn of_read(call: Call, status: u16, server_code: &str) -> Code {
+    match status {
+        404 if call == Call::Read && !matches!(server_code, "NoSuchBucket" | "ContainerNotFound") => Code::NotFound,
+        400 if server_code == "RequestTimeout" => Code::Unavailable,
+        408 | 409 | 412 | 425 | 429 => Code::Unavailable,
+        300..=499 => Code::Denied,
+        _ => Code::Unavailable,
+    }
+}
+
+/// Never the URL or the whole body: they may hold signatures and tokens.
+fn describe(text: &str, fate: &Fate, server_code: &str) -> String {
+    let Some(status) = fate.status else {
+        return match &fate.broken {
+            Some(broken) if fate.sent => format!("the connection broke: {broken}"),
+            Some(broken) => format!("cannot connect: {broken}"),
+            None => format!("the request could not be made: {}", first_line(text)),
+        };
+    };
+    let message = between(text, "<Message>", "</Message>").unwrap_or_default();
+    let mut words = format!("the server answered: status={status}");
+    if !server_code.is_empty() {
+        words += &format!(" code={server_code}");
+    }
+    if !message.is_empty() {
+        words += &format!(" message={}", first_line(&message));
+    }
+    if (200..300).contains(&status) {
+        words += &format!(" error={}", first_line(text));
+    }
+    words + advice(status, server_code)
+}
+
+fn advice(status: u16, server_code: &str) -> &'static str {
+    match (status, server_code) {
+        (_, "RequestTimeTooSkewed") => ": set this machine's clock",
+        (_, "ExpiredToken" | "TokenRefreshRequired") => ": the credentials have expired: get new ones",
+        (_, "SignatureDoesNotMatch" | "InvalidAccessKeyId") => ": check the access key and its secret",
+        (_, "NoSuchBucket" | "ContainerNotFound") => ": create the bucket, or mend the URL",
+        (300..=399, _) | (_, "AuthorizationHeaderMalformed") => ": check the region and the endpoint in the URL",
+        (401 | 403, _) => ": check the credentials, and what they permit",
+        _ => "",
+    }
+}
+
+fn first_line(text: &str) -> &str {
+    const MESSAGE_BYTES_MAX: usize = 300;
+    let line = text.lines().next().unwrap_or_default();
+    let end = (0..=MESSAGE_BYTES_MAX.min(line.len())).rev().find(|end| line.is_char_boundary(*end)).unwrap_or(0);
+    &line[..end]
+}
+
+fn between(text: &str, begin: &str, end: &str) -> Option<String> {
+    let rest = &text[text.find(begin)? + begin.len()..];
+    Some(rest[..rest.find(end)?].to_string())
+}
+
+fn chain(error: &object_store::Error) -> String {
+    let mut text = error.to_string();
+    let mut next = std::error::Error::source(error);
+    while let Some(source) = next {
+        let more = source.to_string();
+        if !text.contains(&more) {
+            text += ": ";
+            text += &more;
+        }
+        next = source.source();
+    }
+    text
+}
