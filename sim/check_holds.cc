@@ -1,0 +1,241 @@
+// I8: nothing that a group holds goes. I9: at rest, what is stored is what is reached.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <set>
+
+#include "batchweave/format/archive.h"
+#include "batchweave/lifecycle/group.h"
+#include "sim/checkers.h"
+
+namespace batchweave::sim {
+namespace {
+
+class HoldChecker final : public Checker {
+ public:
+  explicit HoldChecker(const Evidence& evidence) : evidence_(evidence) {}
+
+  void OnVersion(const Manifest& before, const Manifest& after) override {
+    if (after.first_step > before.first_step) CheckTrim(after);
+    CheckGroups(before, after);
+    for (const Checkpoint& checkpoint : after.checkpoints) {
+      const GroupRow* group = FindGroup(after, checkpoint.group);
+      if (group == nullptr) continue;
+      registered_.try_emplace({checkpoint.group, checkpoint.name},
+                              Registered{.position = checkpoint.position, .session = group->session});
+    }
+  }
+
+  // Told once it is registered: some version must have it, under the trainer's own session.
+  void OnCheckpoint(const CheckpointReport& told) override {
+    const auto found = registered_.find({told.group, told.name});
+    if (found == registered_.end() || found->second.position != told.position) {
+      evidence_.Report("I8", fmt::format("no version has the checkpoint {} of {} at step {}", told.name, told.group,
+                                         told.position.value));
+    } else if (found->second.session != told.session) {
+      evidence_.Report("I8", fmt::format("the checkpoint {} of session {} of {} was registered in session {}",
+                                         told.name, told.session.value, told.group, found->second.session.value));
+    }
+  }
+
+  void OnDelete(const std::string& key, const SharedBytes& /*object*/) override {
+    const Manifest& newest = evidence_.ledger.newest();
+    if (newest.deleted || !evidence_.ledger.keys()) return;
+    if (const std::optional<Step> step = evidence_.ledger.StepOfData(key)) {
+      if (*step >= newest.first_step) {
+        evidence_.Report("I8", fmt::format("the data of step {} was deleted: key={}", step->value, key), key);
+      }
+      return;
+    }
+    const std::optional<ParsedKey> parsed = ParseKey(*evidence_.ledger.keys(), key);
+    if (!parsed || parsed->kind != ParsedKey::Kind::kArchive) return;
+    // The object is gone already: what still refers to it is a ref of the newest version, or of an index that is there.
+    const bool is_rows = newest.archived_rows && evidence_.ledger.keys()->Archive(*newest.archived_rows) == key;
+    if (is_rows || IsReferred(newest.archives, newest.first_step, key)) {
+      evidence_.Report("I8", "an archived object in use was deleted: key=" + key, key);
+    }
+  }
+
+ private:
+  // What each group holds, counted from its row and its checkpoints, not from the sum that the row carries.
+  static std::map<std::string, Step> Holds(const Manifest& manifest) {
+    std::map<std::string, Step> holds;
+    for (const GroupRow& group : manifest.groups) {
+      Step held = group.start_held ? group.start : kNothingHeld;
+      for (const Checkpoint& checkpoint : manifest.checkpoints) {
+        if (checkpoint.group == group.name) held = std::min(held, checkpoint.position);
+      }
+      holds[group.name] = held;
+    }
+    return holds;
+  }
+
+  void CheckTrim(const Manifest& after) {
+    const auto holds = Holds(after);
+    if (holds.empty()) {
+      evidence_.Report("I8", fmt::format("version {} trims, and there is no group", after.version.value));
+    }
+    for (const auto& [group, held] : holds) {
+      if (held >= after.first_step) continue;
+      evidence_.Report("I8", fmt::format("version {} trims to {}, and {} holds {}", after.version.value,
+                                         after.first_step.value, group, held.value));
+    }
+  }
+
+  // A checkpoint goes by keep_last, by a release or with its group; never several unpinned newer ones before older ones.
+  void CheckGroups(const Manifest& before, const Manifest& after) {
+    for (const GroupRow& group : before.groups) {
+      const auto now = std::ranges::find(after.groups, group.name, &GroupRow::name);
+      if (now == after.groups.end()) continue;
+      const bool is_new_session = now->session != group.session;
+      if (is_new_session && now->session.value != after.version.value) {
+        evidence_.Report("I8", fmt::format("version {} gives {} a session that is not its own number",
+                                           after.version.value, group.name));
+      }
+      const bool let_go = group.start_held && !now->start_held && !is_new_session;
+      if (let_go && !HasCheckpoint(after, group.name)) {
+        evidence_.Report("I8", fmt::format("version {} lets go of the start of {}, which has no checkpoint",
+                                           after.version.value, group.name));
+      }
+      CheckOrder(before, after, group.name);
+      CheckKept(before, after, group.name, is_new_session);
+    }
+  }
+
+  // Of those that stayed and those that went, unpinned: at most one that went (a release, or the one that moved) may be
+  // newer than one that stayed.
+  void CheckOrder(const Manifest& before, const Manifest& after, const std::string& group) {
+    std::vector<const Checkpoint*> gone;
+    uint64_t oldest_kept = UINT64_MAX;
+    for (const Checkpoint& checkpoint : before.checkpoints) {
+      if (checkpoint.group != group || checkpoint.pinned) continue;
+      const bool stayed =
+          std::ranges::find(after.checkpoints, checkpoint.order, &Checkpoint::order) != after.checkpoints.end();
+      if (stayed) {
+        oldest_kept = std::min(oldest_kept, checkpoint.order);
+      } else {
+        gone.push_back(&checkpoint);
+      }
+    }
+    const auto wrong = std::ranges::count_if(gone, [&](const Checkpoint* it) { return it->order > oldest_kept; });
+    if (wrong > 1) {
+      evidence_.Report(
+          "I8", fmt::format("version {} drops newer checkpoints of {} before older ones", after.version.value, group));
+    }
+  }
+
+  // A pinned checkpoint goes by a release, never beside a new one; and a new session lets go of none at all.
+  void CheckKept(const Manifest& before, const Manifest& after, const std::string& group, bool is_new_session) {
+    const bool registers =
+        !after.checkpoints.empty() &&
+        (before.checkpoints.empty() || after.checkpoints.back().order > before.checkpoints.back().order);
+    for (const Checkpoint& checkpoint : before.checkpoints) {
+      if (checkpoint.group != group) continue;
+      const bool stayed = std::ranges::any_of(
+          after.checkpoints, [&](const Checkpoint& now) { return now.group == group && now.name == checkpoint.name; });
+      if (stayed || !(is_new_session || (registers && checkpoint.pinned))) continue;
+      evidence_.Report("I8", fmt::format("version {} drops the {}checkpoint {} of {}", after.version.value,
+                                         checkpoint.pinned ? "pinned " : "", checkpoint.name, group));
+    }
+  }
+
+  static bool HasCheckpoint(const Manifest& manifest, const std::string& group) {
+    return std::ranges::find(manifest.checkpoints, group, &Checkpoint::group) != manifest.checkpoints.end();
+  }
+
+  bool IsReferred(const std::vector<ArchiveRef>& refs, Step first_step, const std::string& key) const {
+    return std::ranges::any_of(refs, [&](const ArchiveRef& ref) {
+      if (ref.end <= first_step) return false;
+      const std::string own = evidence_.ledger.keys()->Archive(ref);
+      if (own == key) return true;
+      if (ref.kind != ArchiveRef::Kind::kIndex) return false;
+      const SharedBytes object = evidence_.server.Find(own);
+      if (object == nullptr) return false;  // Told when it was deleted.
+      const Result<ArchiveIndex> index = DecodeArchiveIndex(*object);
+      return index.ok() && IsReferred(index->children, first_step, key);
+    });
+  }
+
+  struct Registered {
+    Step position{};
+    Session session{};
+  };
+
+  const Evidence& evidence_;
+  std::map<std::pair<std::string, std::string>, Registered>
+      registered_;  // By group and name; names are never used twice.
+};
+
+class LeakChecker final : public Checker {
+ public:
+  explicit LeakChecker(const Evidence& evidence) : evidence_(evidence) {}
+
+  void AtRest() override {
+    const StreamKeys& keys = *evidence_.ledger.keys();
+    const Manifest& newest = evidence_.ledger.newest();
+    std::set<std::string> expected = Expected();
+    evidence_.server.ForEach([&](const std::string& key, const SharedBytes& bytes) {
+      if (expected.erase(key) > 0) return;
+      const std::optional<ParsedKey> parsed = ParseKey(keys, key);
+      // A probe that was killed leaves its object: docs/protocol.md, I9.
+      if (key.starts_with(ProbeRoot())) return;
+      const bool is_manifest = parsed && parsed->kind == ParsedKey::Kind::kManifest;
+      const bool is_known =
+          parsed && (parsed->kind == ParsedKey::Kind::kPlaceholder || parsed->kind == ParsedKey::Kind::kProgress);
+      // Of a stream that was deleted, late puts may bring back what nobody looks at any more.
+      if (!is_manifest && !is_known && !newest.deleted) {
+        evidence_.Report("I9", fmt::format("{} bytes are stored that nothing reaches: key={}", bytes->size(), key),
+                         key);
+      }
+    });
+    for (const std::string& key : expected) evidence_.Report("I8", "what is reached is not stored: key=" + key, key);
+  }
+
+ private:
+  static std::string ProbeRoot() {
+    const std::string one = ProbePrefix("run", 0);
+    return one.substr(0, one.find('/', one.find('/') + 1) + 1);
+  }
+
+  // By the ledger, not by the library's own walk.
+  std::set<std::string> Expected() const {
+    const StreamKeys& keys = *evidence_.ledger.keys();
+    const Manifest& newest = evidence_.ledger.newest();
+    std::set<std::string> expected{StreamJsonKey(keys.name)};
+    if (newest.deleted) return expected;
+    for (Step step = newest.first_step; step < newest.next_step; step = step + 1) {
+      const Entry& entry = evidence_.ledger.steps()[step.value].entry;
+      for (const Part& part : entry.parts) {
+        expected.insert(keys.Data(entry.producer, entry.incarnation, entry.seq, part.nonce));
+      }
+    }
+    AddArchives(newest.archives, newest.first_step, expected);
+    if (newest.archived_rows) expected.insert(keys.Archive(*newest.archived_rows));
+    return expected;
+  }
+
+  void AddArchives(const std::vector<ArchiveRef>& refs, Step first_step, std::set<std::string>& expected) const {
+    for (const ArchiveRef& ref : refs) {
+      if (ref.end <= first_step) continue;
+      const std::string key = evidence_.ledger.keys()->Archive(ref);
+      expected.insert(key);
+      if (ref.kind != ArchiveRef::Kind::kIndex) continue;
+      const SharedBytes object = evidence_.server.Find(key);
+      const Result<ArchiveIndex> index =
+          object == nullptr ? Error{ErrorCode::kNotFound, key} : DecodeArchiveIndex(*object);
+      if (index.ok()) AddArchives(index->children, first_step, expected);
+    }
+  }
+
+  const Evidence& evidence_;
+};
+
+}  // namespace
+
+void AddHoldCheckers(const Evidence& evidence, Checkers& checkers) {
+  checkers.push_back(std::make_unique<HoldChecker>(evidence));
+  checkers.push_back(std::make_unique<LeakChecker>(evidence));
+}
+
+}  // namespace batchweave::sim

@@ -1,0 +1,189 @@
+#include "sim/operate.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "batchweave/lifecycle/fence.h"
+#include "batchweave/lifecycle/group.h"
+#include "batchweave/lifecycle/quarantine.h"
+#include "batchweave/lifecycle/reclaim.h"
+#include "batchweave/lifecycle/upgrade.h"
+#include "batchweave/log/change.h"
+#include "sim/produce.h"
+
+namespace batchweave::sim {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr Duration kCommitTime = minutes(2);
+// A reclaim has no limit but the work that there is.
+constexpr Duration kReclaimTime = hours(6);
+
+TimePoint Soon(Process& process) { return After(process.clock().Now(), kCommitTime); }
+
+void ReclaimForever(World& world, Process& process) {
+  std::optional<Stream> stream = OpenStream(world, process);
+  if (!stream) return;
+  while (!process.dead() && world.storming()) {
+    SleepFor(process, world.Exponential(world.plan().reclaim_pace));
+    const Result<ReclaimReport> report =
+        world.Call(process, "Reclaim", kReclaimTime, [&] { return Reclaim(stream->log()); });
+    if (FailedWith(report, ErrorCode::kNotFound) || FailedWith(report, ErrorCode::kIncompatible)) return;
+  }
+}
+
+class Operator {
+ public:
+  Operator(World& world, Process& process) : world_(world), process_(process) {}
+
+  void Run() {
+    std::optional<Stream> stream = OpenStream(world_, process_);
+    if (!stream) return;
+    ManifestLog& log = stream->log();
+    while (!process_.dead() && world_.storming()) {
+      SleepFor(process_, world_.Exponential(world_.plan().operator_pace));
+      switch (world_.Below(6)) {
+        case 0: SetOrLift(log); break;
+        case 1: Fence(log); break;
+        case 2: ComeAndGo(log); break;
+        case 3: (void)UpgradeStream(log, kKnownFeatures, Soon(process_)); break;
+        default: break;
+      }
+    }
+  }
+
+ private:
+  void SetOrLift(ManifestLog& log) {
+    if (world_.Chance(0.4) && quarantined_) {
+      (void)LiftQuarantine(log, *quarantined_, Soon(process_));
+      quarantined_.reset();
+      return;
+    }
+    const Manifest& newest = world_.ledger().newest();
+    const uint64_t live = newest.next_step.value - newest.first_step.value;
+    if (live == 0) return;
+    const Step first = newest.first_step + world_.Below(live);
+    const Step end{std::min(first.value + 1 + world_.Below(4), newest.next_step.value)};
+    if (SetQuarantine(log, {.first = first, .end = end}, "simulated", Soon(process_)).ok()) {
+      quarantined_ = {.first = first, .end = end};
+    }
+  }
+
+  void Fence(ManifestLog& log) {
+    const std::vector<ProducerPlan>& producers = world_.plan().producers;
+    (void)FenceProducer(log, producers[world_.Below(producers.size())].name, Soon(process_));
+  }
+
+  // A second job that looks at the stream for a while: what it holds must stay as long.
+  void ComeAndGo(ManifestLog& log) {
+    const std::string name = fmt::format("{}{}", kVisitorPrefix, world_.Below(1'000'000));
+    const Step start = world_.ledger().newest().first_step;
+    if (!CreateGroup(log, name, start, Soon(process_)).ok()) return;
+    SleepFor(process_, world_.Exponential(minutes(1)));
+    while (!process_.dead()) {
+      const Result<LoggedManifest> dropped = DropGroup(log, {.group = name, .session = {}}, Soon(process_));
+      if (dropped.ok() || dropped.error().code == ErrorCode::kNotFound) return;
+      SleepFor(process_, seconds(1));
+    }
+  }
+
+  World& world_;
+  Process& process_;
+  std::optional<StepRange> quarantined_;
+};
+
+Duration DrawPause(World& world) {
+  // Most are short; some are longer than all that the others wait for.
+  return world.Chance(0.2) ? world.Exponential(hours(1)) : world.Exponential(seconds(20));
+}
+
+}  // namespace
+
+void KeepReclaimer(World& world) {
+  while (world.storming()) {
+    Process& process = world.Spawn("reclaimer");
+    process.Run([&] { ReclaimForever(world, process); });
+    while (!process.idle() && world.storming()) world.Sleep(seconds(1));
+    world.Sleep(world.Exponential(seconds(10)));
+  }
+}
+
+void KeepOperator(World& world) {
+  while (world.storming()) {
+    Process& process = world.Spawn("operator");
+    process.Run([&] { Operator(world, process).Run(); });
+    while (!process.idle() && world.storming()) world.Sleep(seconds(1));
+    world.Sleep(world.Exponential(seconds(10)));
+  }
+}
+
+void KeepChurn(World& world) {
+  for (uint64_t i = 0; i < world.plan().churn; ++i) {
+    const ProducerPlan plan{.name = fmt::format("task{}", i),
+                            .batches = 1 + world.Below(3),
+                            .pace = seconds(1),
+                            .cursor_bytes = world.Below(1000),
+                            .forget = true};
+    KeepProducer(world, plan);
+  }
+}
+
+void KeepFate(World& world) {
+  while (world.storming()) {
+    world.Sleep(world.Exponential(world.plan().fate_pace));
+    std::vector<Process*> living;
+    for (const auto& process : world.processes()) {
+      if (!process->dead() && !process->idle()) living.push_back(process.get());
+    }
+    if (living.empty() || !world.storming()) continue;
+    Process& chosen = *living[world.Below(living.size())];
+    switch (world.Below(6)) {
+      case 0:
+      case 1:
+        world.network().Count(FaultKind::kCrash);
+        chosen.Kill();
+        break;
+      case 2:
+      case 3:
+        world.network().Count(FaultKind::kPause);
+        chosen.PauseUntil(world.scheduler().now() + DrawPause(world));
+        break;
+      case 4: {
+        constexpr std::array<std::string_view, 4> kParts{"", "/manifest/", "/data/", "/archive/"};
+        const std::string part(kParts.at(world.Below(kParts.size())));
+        const SimTime now = world.scheduler().now();
+        world.network().AddOutage({.from = now, .until = now + world.Exponential(minutes(1)), .part = part});
+        world.trace().Add(now, "the store", "is down", part, "");
+        break;
+      }
+      default:
+        world.network().Count(FaultKind::kClockJump);
+        chosen.clock().JumpWall(seconds(static_cast<int64_t>(world.Below(20'000)) - 10'000));
+        break;
+    }
+  }
+}
+
+void Insist(World& world, const std::string& name, const std::function<Result<void>(Process&, Stream&)>& body) {
+  bool done = false;
+  while (!done) {
+    Process& process = world.Spawn(name);
+    process.Run([&] {
+      std::optional<Stream> stream = OpenStream(world, process);
+      if (!stream) {
+        done = !process.dead();
+        return;
+      }
+      const Result<void> result = body(process, *stream);
+      done = !process.dead() && (result.ok() || FailedWith(result, ErrorCode::kIncompatible));
+    });
+    while (!process.idle()) world.Sleep(seconds(1));
+  }
+}
+
+}  // namespace batchweave::sim

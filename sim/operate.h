@@ -1,0 +1,26 @@
+// Who acts on a stream beside its producers and jobs: reclaimers, people with the command line, newer software, and fate.
+#pragma once
+
+#include "sim/world.h"
+
+namespace batchweave::sim {
+
+// Reclaims again and again while things go wrong; killed and started anew as chance will have it.
+void KeepReclaimer(World& world);
+
+// Of the names of groups that people make and drop.
+inline constexpr std::string_view kVisitorPrefix = "visitor";
+
+// A person: quarantines steps and lifts that, fences producers, makes groups and drops them, upgrades.
+void KeepOperator(World& world);
+
+// Producers that are used once each, one after the other.
+void KeepChurn(World& world);
+
+// Kills, stops, sets clocks and takes parts of the store down, while the storm lasts.
+void KeepFate(World& world);
+
+// Runs `body` in processes of its own until it succeeds: what must be done in the end.
+void Insist(World& world, const std::string& name, const std::function<Result<void>(Process&, Stream&)>& body);
+
+}  // namespace batchweave::sim

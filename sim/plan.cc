@@ -1,0 +1,105 @@
+#include "sim/plan.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+#include "batchweave/testing/seeded_random.h"
+
+namespace batchweave::sim {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class Draws {
+ public:
+  explicit Draws(uint64_t seed) : random_(seed) {}
+  bool Chance(double share) { return NextUnit(random_) < share; }
+  uint64_t Between(uint64_t low, uint64_t high) { return low + random_.Next() % (high - low + 1); }
+  Duration Between(Duration low, Duration high) {
+    return low + std::chrono::duration_cast<Duration>((high - low) * NextUnit(random_));
+  }
+
+ private:
+  SeededRandom random_;
+};
+
+const StoreProfile& DrawProfile(Draws& draw) {
+  const std::array<const StoreProfile*, 4> all{&S3Standard(), &S3Express(), &Gcs(), &LocalDirectory()};
+  return *all.at(draw.Between(0, all.size() - 1));
+}
+
+// Most runs see a few kinds of faults often, rather than all of them a little: so each kind also meets quiet company.
+FaultRates DrawRates(Draws& draw) {
+  FaultRates rates{};
+  if (draw.Chance(0.1)) return rates;  // Races alone.
+  const double worst = draw.Chance(0.3) ? 0.2 : 0.03;
+  for (size_t kind = 0; kind <= static_cast<size_t>(FaultKind::kFlippedBody); ++kind) {
+    if (!draw.Chance(0.4)) continue;
+    rates.at(kind) = worst * static_cast<double>(draw.Between(1, 100)) / 100;
+    // A network that damages more than a few answers in a hundred is one that nothing can be read over.
+    if (kind >= static_cast<size_t>(FaultKind::kShortBody)) rates.at(kind) /= 4;
+  }
+  if (draw.Chance(0.5)) rates[static_cast<size_t>(FaultKind::kSpuriousWakeup)] = 0.05;
+  return rates;
+}
+
+ProducerPlan DrawProducer(Draws& draw, uint64_t number, uint64_t batches_max) {
+  ProducerPlan plan{.name = fmt::format("source{}", number)};
+  plan.batches = draw.Between(batches_max / 4, batches_max);
+  plan.pace = draw.Between(milliseconds(100), seconds(4));
+  // Large entries fill the tail soon, so that history is archived and folded within one run.
+  plan.cursor_bytes = draw.Chance(0.5) ? draw.Between(0, 1000) : 0;
+  plan.metadata_bytes = draw.Chance(0.5) ? draw.Between(0, 1000) : 0;
+  plan.flush_every = draw.Between(1, 12);
+  plan.parts_every = draw.Chance(0.4) ? draw.Between(1, 5) : 0;
+  plan.max_lead_steps = draw.Chance(0.2) ? draw.Between(5, 40) : 0;
+  return plan;
+}
+
+}  // namespace
+
+Plan MakePlan(uint64_t seed) {
+  Draws draw(seed * 0x9E3779B97F4A7C15ULL + 1);
+  Plan plan{.seed = seed, .profile = &DrawProfile(draw)};
+  plan.retries = draw.Chance(0.5);
+  plan.rates = DrawRates(draw);
+  plan.storm = draw.Between(minutes(2), minutes(20));
+  plan.cp = draw.Chance(0.5) ? 2 : 1;
+  const uint64_t producers = draw.Chance(0.2) ? draw.Between(5, 10) : draw.Between(1, 4);
+  for (uint64_t i = 0; i < producers; ++i) plan.producers.push_back(DrawProducer(draw, i, 160 / producers));
+  if (draw.Chance(0.3)) plan.churn = draw.Between(2, 20);
+  const uint64_t jobs = draw.Between(0, 2);
+  for (uint64_t i = 0; i < jobs; ++i) {
+    plan.jobs.push_back({.group = fmt::format("job{}", i),
+                         .step_time = draw.Between(milliseconds(50), seconds(4)),
+                         .checkpoint_every = draw.Between(3, 25),
+                         .reclaims = draw.Chance(0.3),
+                         .uneven = draw.Chance(0.2)});
+  }
+  plan.reclaimers = static_cast<uint32_t>(draw.Between(0, 3));
+  plan.reclaim_pace = draw.Between(seconds(10), minutes(4));
+  plan.fate_pace = draw.Chance(0.8) ? draw.Between(seconds(5), minutes(3)) : Duration{};
+  plan.operator_pace = draw.Chance(0.5) ? draw.Between(seconds(20), minutes(3)) : Duration{};
+  plan.creators = draw.Chance(0.3) ? static_cast<uint32_t>(draw.Between(2, 12)) : 1;
+  plan.deletes_at_end = draw.Chance(0.06);
+  plan.newer_binary = draw.Chance(0.03);
+  return plan;
+}
+
+std::string Describe(const Plan& plan) {
+  std::string rates;
+  for (size_t kind = 0; kind < kFaultKinds; ++kind) {
+    if (plan.rates.at(kind) == 0) continue;
+    rates += fmt::format(" {} {:.1f} %", FaultKindName(static_cast<FaultKind>(kind)), 100 * plan.rates.at(kind));
+  }
+  return fmt::format("{}; {} producers, {} short-lived; {} jobs; {} reclaimers; storm {} s; faults:{}{}{}{}",
+                     plan.profile->name, plan.producers.size(), plan.churn, plan.jobs.size(), plan.reclaimers,
+                     std::chrono::duration_cast<seconds>(plan.storm).count(), rates.empty() ? " none" : rates,
+                     plan.retries ? "; clients retry" : "", plan.deletes_at_end ? "; deleted at the end" : "",
+                     plan.newer_binary ? "; a newer binary comes" : "");
+}
+
+}  // namespace batchweave::sim

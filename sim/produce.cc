@@ -1,0 +1,229 @@
+#include "sim/produce.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "sim/source.h"
+
+namespace batchweave::sim {
+namespace {
+
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+constexpr Duration kStallAfter = minutes(1);
+constexpr Duration kWorkerTime = minutes(3);
+constexpr int kGatherTriesMax = 10;
+// What OpenProducer promises: batchweave/producer/open_producer.cc.
+constexpr Duration kOpenTime = minutes(2);
+
+// Says what to do about an error of a producer's call: true, try again.
+bool MayTryAgain(const Error& error) {
+  return error.code == ErrorCode::kStalled || error.code == ErrorCode::kUnavailable ||
+         error.code == ErrorCode::kUnknownOutcome || error.code == ErrorCode::kCorrupt;
+}
+
+// Receipts of the parts of one batch, by the workers who wrote them; they may come when nobody waits any more.
+struct Parts {
+  PartTicket ticket;
+  std::vector<std::vector<PartReceipt>> receipts;  // By range; several workers may have written the same.
+  bool complete() const {
+    return std::ranges::none_of(receipts, [](const auto& of_range) { return of_range.empty(); });
+  }
+};
+
+// One source, and whether its last batch is committed. Shared with all who ever held it.
+struct Source {
+  ProducerPlan plan;
+  bool done = false;
+};
+
+class ProducerProgram {
+ public:
+  ProducerProgram(World& world, Process& process, const std::shared_ptr<Source>& source)
+      : world_(world), process_(process), source_(source), plan_(source->plan), done_(source->done) {}
+
+  void Run() {
+    std::optional<Stream> stream = OpenStream(world_, process_);
+    if (!stream) return Over(stream);
+    Result<Producer> opened = world_.Call(process_, "OpenProducer", kOpenTime, [&] {
+      return stream->OpenProducer(
+          plan_.name, {.forget = plan_.forget, .max_lead_steps = plan_.max_lead_steps, .stall_after = kStallAfter});
+    });
+    if (!opened.ok()) {
+      if (!process_.dead()) done_ |= IsEnd(opened.error());
+      return;
+    }
+    producer_ = &*opened;
+    world_.Tell(process_, OpeningReport{.producer = plan_.name, .incarnation = opened->incarnation()});
+    const std::optional<uint64_t> number = NumberOf(opened->cursor().value_or(Bytes{}));
+    if (!number) return world_.Breach("I5", plan_.name + " got a cursor that is not its own");
+    for (uint64_t next = *number + 1; next <= plan_.batches; ++next) {
+      if (!PublishNext(next)) return;
+      if (next % plan_.flush_every == 0 && !Settle("Flush", &Producer::Flush)) return;
+      SleepFor(process_, world_.Exponential(plan_.pace));
+    }
+    if (Settle("Finish", &Producer::Finish)) done_ = true;
+  }
+
+ private:
+  // The stream ended, the source has finished, or newer software has taken over: nothing more will come of it.
+  bool IsEnd(const Error& error) const {
+    return error.code == ErrorCode::kAlreadyExists || error.code == ErrorCode::kSealed ||
+           error.code == ErrorCode::kIncompatible || error.code == ErrorCode::kNotFound;
+  }
+
+  void Over(const std::optional<Stream>& /*stream*/) {
+    if (!process_.dead()) done_ = true;
+  }
+
+  // Waits for what was published, and tells that it is committed. False: this holder is at its end.
+  bool Settle(const char* what, Result<void> (Producer::*settle)(TimePoint)) {
+    for (;;) {
+      const Result<void> settled =
+          world_.Call(process_, what, kStallAfter, [&] { return (producer_->*settle)(kForever); });
+      if (process_.dead()) return false;
+      if (settled.ok()) break;
+      if (!Continues(settled.error())) return false;
+    }
+    // Not what the library says is committed, but what this holder published: all of that is meant.
+    if (published_seq_ == 0) return true;
+    world_.Tell(process_, Acknowledgement{.producer = plan_.name,
+                                          .incarnation = producer_->incarnation(),
+                                          .seq = published_seq_,
+                                          .number = published_number_});
+    return true;
+  }
+
+  bool Continues(const Error& error) {
+    if (IsEnd(error)) done_ = true;
+    if (!MayTryAgain(error)) return false;
+    SleepFor(process_, seconds(1));
+    return !process_.dead();
+  }
+
+  PublishOptions OptionsFor(uint64_t number) const {
+    return {.cursor = CursorOf(number, plan_.cursor_bytes),
+            .cursor_before = number == 1 ? std::nullopt : std::optional(CursorOf(number - 1, plan_.cursor_bytes)),
+            .samples = number % 7,
+            .metadata = Bytes(plan_.metadata_bytes)};
+  }
+
+  Grid GridOf(uint64_t number) const { return {.dp = number % 5 == 0 ? 8u : 4u, .cp = world_.plan().cp}; }
+
+  bool PublishNext(uint64_t number) {
+    const bool in_parts = plan_.parts_every > 0 && number % plan_.parts_every == 0;
+    for (;;) {
+      const Result<uint64_t> seq = in_parts ? PublishInParts(number) : PublishWhole(number);
+      if (process_.dead()) return false;
+      if (seq.ok()) {
+        published_seq_ = *seq;
+        published_number_ = number;
+        return true;
+      }
+      if (!Continues(seq.error())) return false;
+    }
+  }
+
+  Result<uint64_t> PublishWhole(uint64_t number) {
+    return world_.Call(process_, "Publish", kStallAfter, [&] {
+      return producer_->Publish(BatchOf(plan_.name, number, GridOf(number)), OptionsFor(number));
+    });
+  }
+
+  Result<uint64_t> PublishInParts(uint64_t number) {
+    const auto parts = std::make_shared<Parts>();
+    parts->ticket =
+        BW_TRY(world_.Call(process_, "NextTicket", {}, [&] { return producer_->NextTicket(GridOf(number)); }));
+    const bool gathered = Gather(number, parts);
+    std::vector<PartReceipt> receipts;
+    for (const auto& of_range : parts->receipts) {
+      if (!of_range.empty()) receipts.push_back(of_range[world_.Below(of_range.size())]);
+    }
+    // Nobody takes its tickets any more: what it should have been told by now, it would be told at the next start.
+    if (!gathered && ++in_vain_ == kGatherTriesMax) return Error{ErrorCode::kClosed, "no worker ever answers"};
+    if (!gathered || world_.Chance(0.1)) {
+      // Given up. Its receipts must be worth nothing to the ticket that comes next.
+      producer_->DropTickets();
+      if (gathered) TryStale(number, receipts);
+      return Error{ErrorCode::kUnavailable, "the ticket was dropped"};
+    }
+    Result<uint64_t> seq = world_.Call(process_, "PublishParts", kStallAfter,
+                                       [&] { return producer_->PublishParts(receipts, OptionsFor(number)); });
+    if (!seq.ok()) producer_->DropTickets();
+    return seq;
+  }
+
+  void TryStale(uint64_t number, const std::vector<PartReceipt>& receipts) {
+    if (!producer_->NextTicket(GridOf(number)).ok()) return;
+    const Result<uint64_t> seq = producer_->PublishParts(receipts, OptionsFor(number));
+    if (seq.ok()) world_.Breach("I5", plan_.name + " could publish receipts of a ticket that it had dropped");
+    producer_->DropTickets();
+  }
+
+  // Two workers write half of the batch each; some are doubled, and some die.
+  bool Gather(uint64_t number, const std::shared_ptr<Parts>& parts) {
+    const Grid grid = GridOf(number);
+    const uint32_t half = grid.dp / 2;
+    parts->receipts.resize(2);
+    const TimePoint deadline = After(process_.clock().Now(), kWorkerTime);
+    for (uint32_t side = 0; side < 2; ++side) {
+      const GridRange range{.dp_begin = side * half, .dp_count = half, .cp_begin = 0, .cp_count = grid.cp};
+      const int workers = world_.Chance(0.3) ? 2 : 1;
+      for (int i = 0; i < workers; ++i) StartWorker(number, range, side, parts);
+    }
+    while (!parts->complete() && process_.clock().Now() < deadline) SleepFor(process_, std::chrono::milliseconds(250));
+    return parts->complete();
+  }
+
+  void StartWorker(uint64_t number, GridRange range, uint32_t side, const std::shared_ptr<Parts>& parts) {
+    World& world = world_;
+    Process& worker = world.Spawn(plan_.name + ".worker");
+    worker.Run([&world, &worker, name = plan_.name, number, range, side, parts] {
+      std::optional<Stream> stream = OpenStream(world, worker);
+      if (!stream) return;
+      const GlobalBatch slices = PartOf(name, number, range);
+      for (int attempt = 0; attempt < 3 && !worker.dead(); ++attempt) {
+        Result<PartReceipt> receipt = world.Call(worker, "WritePart", minutes(2),
+                                                 [&] { return stream->WritePart(parts->ticket, range, slices); });
+        if (worker.dead() || !receipt.ok()) continue;
+        parts->receipts[side].push_back(*std::move(receipt));
+        return;
+      }
+    });
+  }
+
+  World& world_;
+  Process& process_;
+  const std::shared_ptr<Source> source_;
+  const ProducerPlan& plan_;  // Of the source.
+  bool& done_;
+  Producer* producer_ = nullptr;
+  int in_vain_ = 0;             // Tickets.
+  uint64_t published_seq_ = 0;  // Of this holder's last batch.
+  uint64_t published_number_ = 0;
+};
+
+}  // namespace
+
+void KeepProducer(World& world, const ProducerPlan& plan) {
+  const auto source = std::make_shared<Source>(Source{.plan = plan});
+  std::vector<Process*> running;
+  while (!source->done) {
+    std::erase_if(running, [](const Process* process) { return process->idle(); });
+    // A stopped holder is replaced, as an orchestrator does that no longer hears of it; it may come back.
+    const bool all_stopped = std::ranges::all_of(
+        running, [&](const Process* process) { return process->RunsFrom() > world.scheduler().now(); });
+    if (running.empty() || (all_stopped && world.Chance(0.2)) || (world.storming() && world.Chance(0.002))) {
+      Process& process = world.Spawn(plan.name);
+      running.push_back(&process);
+      process.Run([&world, &process, source] { ProducerProgram(world, process, source).Run(); });
+    }
+    world.Sleep(seconds(1));
+  }
+}
+
+}  // namespace batchweave::sim

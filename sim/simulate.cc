@@ -1,0 +1,260 @@
+#include "sim/simulate.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include "batchweave/lifecycle/delete_stream.h"
+#include "batchweave/lifecycle/group.h"
+#include "batchweave/lifecycle/reclaim.h"
+#include "batchweave/log/change.h"
+#include "batchweave/stream/verify.h"
+#include "sim/operate.h"
+#include "sim/produce.h"
+#include "sim/train.h"
+
+namespace batchweave::sim {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+// After this nothing that was sent in the storm is on its way: Network's longest delay and a client's time-out.
+constexpr Duration kAllLanded = hours(4);
+// Once nothing fails any more, all that is left to do takes minutes of simulated time; a stopped process may sleep for
+// hours yet.
+constexpr Duration kCalmMax = hours(48);
+constexpr Duration kWatchPace = minutes(10);
+constexpr size_t kStoryLines = 60;
+// A feature that this software does not know.
+constexpr uint64_t kUnknownFeature = uint64_t{1} << 62;
+
+// The course of a simulation, as one fibre goes through it.
+class Director {
+ public:
+  explicit Director(World& world) : world_(world) {}
+
+  void Run() {
+    RaceToCreate();
+    StartFleet();
+    world_.Sleep(std::max(world_.plan().storm - world_.scheduler().now(), SimTime{}));
+    world_.network().Calm();
+    world_.trace().Add(world_.scheduler().now(), "the storm", "is over", "", "");
+    if (IsOurs()) {
+      DropVisitors();
+      AwaitProducers();
+      Insist(world_, "sealer", [&](Process& process, Stream& stream) -> Result<void> {
+        const Result<Step> sealed = world_.Call(process, "Seal", minutes(2), [&] { return stream.Seal(); });
+        if (!sealed.ok()) return sealed.error();
+        return {};
+      });
+    }
+    AwaitJobs();
+    if (world_.plan().deletes_at_end && IsOurs()) Delete();
+    AwaitProcesses();
+    world_.Sleep(kAllLanded);
+    if (IsOurs()) Rest();
+    done_ = true;
+  }
+
+  bool done() const { return done_; }
+
+ private:
+  // Newer software has taken over: this one must leave the stream as it is.
+  bool IsOurs() const { return world_.ledger().newest().writer_features == 0; }
+
+  void RaceToCreate() {
+    uint64_t created = 0;
+    std::vector<Process*> racers;
+    for (uint32_t i = 0; i < world_.plan().creators; ++i) {
+      Process& process = world_.Spawn("creator");
+      racers.push_back(&process);
+      process.Run([this, &process, &created] {
+        const Result<Stream> stream =
+            world_.Call(process, "Create", minutes(2), [&] { return Stream::Create(process.env(), kStreamName); });
+        created += stream.ok() ? 1 : 0;
+      });
+    }
+    while (!std::ranges::all_of(racers, [](const Process* it) { return it->idle(); })) world_.Sleep(seconds(1));
+    if (created > 1) world_.Breach("I1", fmt::format("{} creators were told that they created the stream", created));
+    while (!world_.ledger().keys()) {
+      Process& process = world_.Spawn("creator");
+      process.Run([&process] { (void)Stream::Open(process.env(), kStreamName, {.create = true}); });
+      while (!process.idle()) world_.Sleep(seconds(1));
+    }
+  }
+
+  void StartFleet() {
+    const Plan& plan = world_.plan();
+    produced_.resize(plan.producers.size());
+    trained_.resize(plan.jobs.size());
+    for (size_t i = 0; i < plan.producers.size(); ++i) {
+      produced_[i] = std::make_unique<bool>(false);
+      world_.Keep([this, i] {
+        KeepProducer(world_, world_.plan().producers[i]);
+        *produced_[i] = true;
+      });
+    }
+    if (plan.churn > 0) {
+      produced_.push_back(std::make_unique<bool>(false));
+      world_.Keep([this, done = produced_.back().get()] {
+        KeepChurn(world_);
+        *done = true;
+      });
+    }
+    for (size_t i = 0; i < plan.jobs.size(); ++i) {
+      trained_[i] = std::make_unique<bool>(false);
+      world_.Keep([this, i] {
+        KeepJob(world_, world_.plan().jobs[i]);
+        *trained_[i] = true;
+      });
+    }
+    for (uint32_t i = 0; i < plan.reclaimers; ++i) world_.Keep([this] { KeepReclaimer(world_); });
+    if (plan.operator_pace > Duration{}) world_.Keep([this] { KeepOperator(world_); });
+    if (plan.fate_pace > Duration{}) world_.Keep([this] { KeepFate(world_); });
+    if (plan.newer_binary) world_.Keep([this] { BeNewer(); });
+  }
+
+  void BeNewer() {
+    world_.Sleep(world_.plan().storm / 2);
+    Insist(world_, "newer", [](Process& process, Stream& stream) -> Result<void> {
+      const auto add_feature = [](Manifest& next) -> Result<bool> {
+        next.writer_features |= kUnknownFeature;
+        return true;
+      };
+      const Result<LoggedManifest> done =
+          CommitChange(stream.log(), After(process.clock().Now(), minutes(2)), add_feature);
+      if (!done.ok() && done.error().code != ErrorCode::kIncompatible) return done.error();
+      return {};
+    });
+    const Version newer = world_.ledger().newest().version;
+    world_.Sleep(world_.plan().storm / 2);
+    if (world_.ledger().newest().version > newer) {
+      world_.Breach("I2", "this software committed to a stream with a feature that it does not know");
+    }
+  }
+
+  // Groups of people who died before they could drop them: producers with a limit would wait for them for ever.
+  void DropVisitors() {
+    Insist(world_, "janitor", [&](Process& process, Stream& stream) -> Result<void> {
+      const LoggedManifest newest = BW_TRY(stream.log().ReadNewest());
+      for (const GroupRow& group : newest.manifest.groups) {
+        if (!group.name.starts_with(kVisitorPrefix)) continue;
+        const TimePoint deadline = After(process.clock().Now(), minutes(2));
+        BW_TRY(DropGroup(stream.log(), {.group = group.name, .session = group.session}, deadline));
+      }
+      return {};
+    });
+  }
+
+  void AwaitProducers() {
+    while (IsOurs() && !std::ranges::all_of(produced_, [](const auto& done) { return *done; }))
+      world_.Sleep(seconds(1));
+  }
+
+  void AwaitJobs() {
+    while (IsOurs() && !std::ranges::all_of(trained_, [](const auto& done) { return *done; })) world_.Sleep(seconds(1));
+  }
+
+  void AwaitProcesses() {
+    const auto all_idle = [&] {
+      return std::ranges::all_of(world_.processes(), [](const auto& process) { return process->idle(); });
+    };
+    if (!IsOurs()) {
+      for (const auto& process : world_.processes()) process->Kill();
+    }
+    while (!all_idle()) world_.Sleep(minutes(1));
+  }
+
+  void Delete() {
+    bool deleted = false;
+    while (!deleted) {
+      Process& process = world_.Spawn("deleter");
+      process.Run([&] {
+        const Result<DeleteReport> report = world_.Call(process, "Delete", hours(6), [&] {
+          return DeleteStream(process.env(), kStreamName, After(process.clock().Now(), minutes(2)));
+        });
+        deleted = report.ok();
+      });
+      while (!process.idle()) world_.Sleep(seconds(1));
+    }
+  }
+
+  void Rest() {
+    const bool is_deleted = world_.ledger().newest().deleted;
+    if (is_deleted) {
+      Delete();
+      world_.AtRest();
+      return;
+    }
+    Insist(world_, "reclaimer", [&](Process& process, Stream& stream) -> Result<void> {
+      BW_TRY(world_.Call(process, "Reclaim", hours(6), [&] { return Reclaim(stream.log()); }));
+      world_.AtRest();
+      const VerifyReport report =
+          BW_TRY(world_.Call(process, "Verify", hours(6), [&] { return VerifyStream(stream, {.deep = true}); }));
+      for (const Finding& finding : report.findings) {
+        if (finding.kind == Finding::Kind::kBroken) world_.Breach(finding.invariant, "verify: " + finding.message);
+      }
+      return {};
+    });
+  }
+
+  World& world_;
+  std::vector<std::unique_ptr<bool>> produced_;
+  std::vector<std::unique_ptr<bool>> trained_;
+  bool done_ = false;
+};
+
+std::string StoryOf(const Trace& trace, const Violation& violation) {
+  std::string story = fmt::format("the last lines before {}:\n{}", TimeText(violation.when), trace.Story(kStoryLines));
+  if (!violation.about.empty()) {
+    story += fmt::format("and of those, what is about \"{}\":\n{}", violation.about,
+                         trace.Story(kStoryLines, violation.about));
+  }
+  return story;
+}
+
+}  // namespace
+
+Outcome Simulate(uint64_t seed, const SimulateOptions& options) {
+  // Where a run ends early its fibres cannot be unwound, so the whole world is left as it is, for good.
+  auto world = std::make_unique<World>(MakePlan(seed));
+  if (options.print_trace) world->trace().PrintAll();
+  auto director = std::make_unique<Director>(*world);
+  world->Keep([&] { director->Run(); });
+  // Whether a call comes back at all is looked at from time to time.
+  const std::function<void()> watch = [&] {
+    world->CheckBounds();
+    if (!director->done()) world->scheduler().At(world->scheduler().now() + kWatchPace, watch);
+  };
+  watch();
+  Scheduler& scheduler = world->scheduler();
+  const SimTime deadline = world->plan().storm + kCalmMax;
+  while (world->violations().empty() && scheduler.now() < deadline && scheduler.RunOne()) {
+  }
+  if (world->violations().empty() && !director->done()) {
+    world->Breach("I12", fmt::format("nothing fails any more, and after {} it is not at its end", TimeText(deadline)));
+  }
+  if (world->violations().empty() && scheduler.running() > 0) {
+    world->Breach("I12", fmt::format("{} fibres wait for ever", scheduler.running()));
+  }
+  Outcome outcome{.seed = seed,
+                  .trace_hash = world->trace().hash(),
+                  .violations = world->violations(),
+                  .operations = world->trace().size(),
+                  .commits = world->ledger().newest().version.value,
+                  .steps = world->ledger().newest().next_step.value,
+                  .simulated = scheduler.now(),
+                  .faults = world->network().counts()};
+  if (!outcome.violations.empty()) {
+    outcome.story = StoryOf(world->trace(), outcome.violations.front());
+    (void)director.release();
+    (void)world.release();
+  }
+  return outcome;
+}
+
+}  // namespace batchweave::sim

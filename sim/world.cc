@@ -1,0 +1,140 @@
+#include "sim/world.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace batchweave::sim {
+namespace {
+
+// So long the log may be busy or the store down before a commit is given up: what Stream's calls promise.
+constexpr Duration kOpenTime = std::chrono::minutes(2);
+
+}  // namespace
+
+World::World(Plan plan)
+    : plan_(std::move(plan)),
+      server_(scheduler_, plan_.profile->ordered_list),
+      network_(scheduler_, *plan_.profile, plan_.seed ^ 0x6E6574),
+      random_(plan_.seed ^ 0x776F726C64),
+      ledger_(server_, violations_),
+      evidence_{.server = server_, .ledger = ledger_, .scheduler = scheduler_, .violations = violations_} {
+  network_.SetRates(plan_.rates);
+  AddLogCheckers(evidence_, checkers_);
+  AddProducerCheckers(evidence_, checkers_);
+  AddHoldCheckers(evidence_, checkers_);
+  AddReaderCheckers(evidence_, checkers_);
+  server_.Observe(ledger_);
+  for (const auto& checker : checkers_) {
+    server_.Observe(*checker);
+    ledger_.Tell(*checker);
+  }
+}
+
+Duration World::Exponential(Duration mean) {
+  return std::chrono::duration_cast<Duration>(mean * -std::log(1 - NextUnit(random_)));
+}
+
+Process& World::Spawn(const std::string& name) {
+  // Quartz is off by some ten in a million; a few machines are far worse, and wall clocks are off by hours.
+  ClockError error{.rate = 1 + 1e-5 * NextNormal(random_)};
+  if (Chance(0.1)) error.rate = 0.5 + NextUnit(random_);
+  if (Chance(0.3)) error.wall_skew = std::chrono::seconds(static_cast<int64_t>(Below(200'000)) - 100'000);
+  const Machine machine{.scheduler = scheduler_, .server = server_, .network = network_, .trace = trace_};
+  processes_.push_back(std::make_unique<Process>(machine, fmt::format("{}#{}", name, processes_.size()), random_.Next(),
+                                                 error, plan_.retries));
+  return *processes_.back();
+}
+
+void World::Keep(std::function<void()> body) { scheduler_.Start(*this, std::move(body)); }
+
+void World::Tell(const Process& who, const Acknowledgement& acknowledgement) {
+  if (who.dead() || ledger_.newest().deleted) return;
+  trace_.Add(scheduler_.now(), who.name(), "was told", fmt::format("committed: {}", acknowledgement.seq), "");
+  for (const auto& checker : checkers_) checker->OnAcknowledged(acknowledgement);
+}
+
+void World::Tell(const Process& who, const OpeningReport& opening) {
+  if (who.dead()) return;
+  for (const auto& checker : checkers_) checker->OnOpened(opening);
+}
+
+void World::Tell(const Process& who, const CheckpointReport& checkpoint) {
+  if (who.dead() || ledger_.newest().deleted) return;
+  trace_.Add(scheduler_.now(), who.name(), "registered",
+             fmt::format("{} at step {}", checkpoint.name, checkpoint.position.value), "");
+  for (const auto& checker : checkers_) checker->OnCheckpoint(checkpoint);
+}
+
+void World::Tell(const Process& who, const SessionReport& session) {
+  if (who.dead()) return;
+  trace_.Add(scheduler_.now(), who.name(), "opened",
+             fmt::format("session {} of {}", session.session.value, session.group),
+             fmt::format("step {}", session.start.value));
+  for (const auto& checker : checkers_) checker->OnSession(session);
+}
+
+void World::Tell(const Process& who, const Delivery& delivery) {
+  if (who.dead()) return;
+  trace_.Add(scheduler_.now(), who.name(), "was given",
+             delivery.batch != nullptr ? fmt::format("step {}", delivery.batch->step().value) : "the end", "");
+  for (const auto& checker : checkers_) checker->OnDelivery(delivery);
+}
+
+void World::AtRest() {
+  for (const auto& checker : checkers_) checker->AtRest();
+}
+
+void World::CheckBound(const RunningCall& call) {
+  if (call.process->dead() || call.process->pauses() != call.pauses) return;
+  const TimedCall timed{.who = call.process->name(),
+                        .what = call.what,
+                        .took = call.process->clock().Now() - call.began,
+                        .limit = call.limit + kSlack};
+  for (const auto& checker : checkers_) checker->OnCall(timed);
+}
+
+void World::CheckBounds() {
+  for (const RunningCall& call : calls_) CheckBound(call);
+}
+
+void World::Note(const Process& process, std::string_view what, const Error& error) {
+  trace_.Add(scheduler_.now(), process.name(), "failed", what, ToString(error));
+  if (process.dead()) return;
+  const bool by_newer = error.code == ErrorCode::kIncompatible && plan_.newer_binary;
+  const bool by_deletion = error.code == ErrorCode::kNotFound && ledger_.newest().deleted;
+  switch (error.code) {
+    case ErrorCode::kInvalidArgument:
+    case ErrorCode::kDenied:
+    case ErrorCode::kMeshMismatch:
+    case ErrorCode::kUnsuitableStore:
+    case ErrorCode::kIncompatible:
+    case ErrorCode::kNotFound:
+      // Nothing that a store, a crash or a rival does is any of these.
+      if (!by_newer && !by_deletion)
+        Breach("errors", fmt::format("{} of {}: {}", what, process.name(), ToString(error)), process.name());
+      break;
+    default: break;
+  }
+}
+
+void World::Breach(std::string invariant, std::string message, std::string about) {
+  evidence_.Report(std::move(invariant), std::move(message), std::move(about));
+}
+
+std::optional<Stream> OpenStream(World& world, Process& process) {
+  while (!process.dead()) {
+    Result<Stream> stream =
+        world.Call(process, "Open", kOpenTime, [&] { return Stream::Open(process.env(), kStreamName); });
+    if (stream.ok()) return *std::move(stream);
+    if (stream.error().code == ErrorCode::kNotFound || stream.error().code == ErrorCode::kIncompatible) break;
+    SleepFor(process, std::chrono::seconds(1));
+  }
+  return std::nullopt;
+}
+
+void SleepFor(Process& process, Duration by) { process.clock().SleepUntil(After(process.clock().Now(), by)); }
+
+}  // namespace batchweave::sim

@@ -1,0 +1,113 @@
+// Everything of one simulation: the machine that all share, the processes, the checkers, and chance for what is done to
+// them.
+#pragma once
+
+#include <functional>
+#include <list>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "batchweave/stream/stream.h"
+#include "sim/checkers.h"
+#include "sim/ledger.h"
+#include "sim/plan.h"
+#include "sim/process.h"
+
+namespace batchweave::sim {
+
+// Of every simulation.
+inline constexpr std::string_view kStreamName = "run";
+
+class World final : public FiberOwner {
+ public:
+  explicit World(Plan plan);
+
+  const Plan& plan() const { return plan_; }
+  Scheduler& scheduler() { return scheduler_; }
+  Server& server() { return server_; }
+  Network& network() { return network_; }
+  Trace& trace() { return trace_; }
+  const Ledger& ledger() const { return ledger_; }
+  std::vector<Violation>& violations() { return violations_; }
+  bool storming() const { return scheduler_.now() < plan_.storm && !network_.calm(); }
+
+  // Chance, for those who decide what happens to the fleet.
+  bool Chance(double share) { return NextUnit(random_) < share; }
+  uint64_t Below(uint64_t end) { return random_.Next() % end; }
+  // Of an exponential distribution, as waits between independent events are.
+  Duration Exponential(Duration mean);
+
+  // A new process; with a clock as wrong as chance will have it. Lives as long as the world.
+  Process& Spawn(const std::string& name);
+  const std::vector<std::unique_ptr<Process>>& processes() const { return processes_; }
+
+  // Those who start processes and watch them are fibres too, of no process: they never fail.
+  void Keep(std::function<void()> body);
+  void Sleep(Duration by) { scheduler_.SuspendUntil(scheduler_.now() + by); }
+  SimTime RunsFrom() const override { return {}; }
+
+  // What an actor reports. Of a dead process nothing counts: nobody heard it.
+  void Tell(const Process& who, const Acknowledgement& acknowledgement);
+  void Tell(const Process& who, const OpeningReport& opening);
+  void Tell(const Process& who, const SessionReport& session);
+  void Tell(const Process& who, const CheckpointReport& checkpoint);
+  void Tell(const Process& who, const Delivery& delivery);
+  void AtRest();
+
+  // Makes a call of the library that promises to end within `limit`, and checks that it does.
+  template <typename Body>
+  auto Call(Process& process, std::string_view what, Duration limit, Body body) {
+    const auto call = calls_.insert(calls_.end(), {.process = &process,
+                                                   .what = what,
+                                                   .began = process.clock().Now(),
+                                                   .limit = limit,
+                                                   .pauses = process.pauses()});
+    auto result = body();
+    CheckBound(*call);
+    calls_.erase(call);
+    if (!result.ok()) Note(process, what, result.error());
+    return result;
+  }
+  // Of the calls that did not come back yet.
+  void CheckBounds();
+
+  void Breach(std::string invariant, std::string message, std::string about = {});
+
+ private:
+  struct RunningCall {
+    Process* process;
+    std::string_view what;
+    TimePoint began;
+    Duration limit;
+    uint64_t pauses;  // Of the process, when it began: who was stopped meanwhile is not to blame.
+  };
+  void CheckBound(const RunningCall& call);
+  void Note(const Process& process, std::string_view what, const Error& error);
+
+  const Plan plan_;
+  Scheduler scheduler_;
+  Server server_;
+  Network network_;
+  Trace trace_;
+  SeededRandom random_;
+  std::vector<Violation> violations_;
+  Ledger ledger_;
+  Evidence evidence_;
+  Checkers checkers_;
+  std::vector<std::unique_ptr<Process>> processes_;
+  std::list<RunningCall> calls_;
+};
+
+// The stream, opened by `process`, which tries until it is there; none once the process is dead or the stream gone.
+std::optional<Stream> OpenStream(World& world, Process& process);
+
+// Sleeps on the process's own clock.
+void SleepFor(Process& process, Duration by);
+
+// What a call takes at most beyond the time that it promises: its last request, which hangs until the client gives up,
+// and what it must read first, each with all its tries.
+inline constexpr Duration kSlack = std::chrono::minutes(20);
+
+}  // namespace batchweave::sim
