@@ -88,6 +88,27 @@ TEST_F(ProgressTest, IsToldAtOnceWhereAllIsRead) {
   EXPECT_TRUE(told(end + 2));
 }
 
+// A put that was long under way lands on a newer hint: producers with a limit would wait for a step that was read long
+// ago, and the rank for theirs. So who goes on waiting tells again.
+// Covers E1, I12.
+TEST_F(ProgressTest, AHintThatAnOlderOneHasOvertakenIsPutRightByTheNext) {
+  FaultyStore store(store_, {.fail_call = 1,
+                             .when = FaultWhen::kLater,
+                             .code = ErrorCode::kUnknownOutcome,
+                             .filter = {.calls = kCallOverwrite}});
+  ManifestLog log = stream_.LogOver(store);
+  ProgressReporter reporter(log, "train");
+  const Step end = stream_.Newest().next_step;
+  ASSERT_THAT(reporter.Report(Step{end.value - 1}), IsOk());
+  ASSERT_THAT(reporter.Report(end), IsOk());
+  ASSERT_EQ(ReadSlowestProgress(log, stream_.Newest()), end);
+  store.ApplyDelayed();
+  ASSERT_EQ(ReadSlowestProgress(log, stream_.Newest()), Step{end.value - 1});
+  log.env().clock.SleepUntil(After(log.env().clock.Now(), kProgressInterval));
+  ASSERT_THAT(reporter.Report(end), IsOk());
+  EXPECT_EQ(ReadSlowestProgress(log, stream_.Newest()), end);
+}
+
 TEST_F(ProgressTest, ADeniedHintIsReportedOnceAndThenIgnored) {
   FaultyStore store(store_, {.fail_call = 1, .calls = Fault::kAllCalls, .code = ErrorCode::kDenied});
   ManifestLog log = stream_.LogOver(store);

@@ -64,7 +64,9 @@ ProgressReporter::ProgressReporter(ManifestLog& log, std::string_view group)
 Result<void> ProgressReporter::Report(Step reached) {
   const TimePoint now = log_.env().clock.Now();
   const bool has_read_all = reached >= end_;
-  if (denied_ || written_ == reached || (now < next_at_ && !has_read_all)) return {};
+  const bool is_news = has_read_all && written_ != reached;
+  // Later the same is told again: an older hint that was long under way may have landed on it.
+  if (denied_ || (now < next_at_ && !is_news)) return {};
   next_at_ = After(now, kProgressInterval);
   const Result<void> put = PutBytes(log_.env().store, key_, EncodeProgress(reached), PutMode::kOverwrite);
   if (FailedWith(put, ErrorCode::kDenied)) {

@@ -37,8 +37,8 @@ class ProgressReporter {
   // `log` must outlive the reporter.
   ProgressReporter(ManifestLog& log, std::string_view group);
 
-  // The ranks' next step is `reached`. Writes that, unless the last hint is the same, or younger than kProgressInterval
-  // and there is still something to read of what the stream had then: who has read all may not come back before
+  // The ranks' next step is `reached`. Writes that, unless the last hint is younger than kProgressInterval and is the
+  // same, or there is still something to read of what the stream had then: who has read all may not come back before
   // producers that wait for him have been told.
   // Errors: kDenied, once; after that nothing more is written. Any other failure is no error: a later call writes.
   Result<void> Report(Step reached);

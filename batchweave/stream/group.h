@@ -40,8 +40,9 @@ class Group {
   // and kUnknownOutcome (call again: it is the same). What a reclaim that failed has left is for the next whole one.
   Result<void> Checkpoint(std::string_view name, Step position, CheckpointOptions options = {});
 
-  // Tells producers how far the job has read, so that those with a limit wait for it. To be called after each step: it
-  // does nothing for a few seconds after it told something, but where the job has read all that was there.
+  // Tells producers how far the job has read, so that those with a limit wait for it. To be called after each step, and
+  // again where Next() was kStalled (an older hint, long under way, may have landed on the last one): it does nothing for
+  // a few seconds after it told something, but where the job has read all that was there.
   // One thread at a time. Errors: kDenied, once: after that nothing more is told.
   Result<void> ReportProgress(Step reached) { return progress_->Report(reached); }
 
