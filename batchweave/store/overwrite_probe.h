@@ -10,8 +10,9 @@
 namespace batchweave {
 
 // Lets creators and readers race with an overwriter of one object below `prefix` (which ends in '/', holds a fresh
-// nonce, and is nobody else's), and removes it. Some hundred small requests from five threads at once. That nothing was
-// seen is no proof, but a store that passes many of these is one that does it right.
+// nonce, and is nobody else's), and removes it. Some hundred small requests from five threads at once; on a store that
+// refuses most of them, since it takes one write a second of a key, what there is time for in 20 s, and up to 10 s for
+// the removal. That nothing was seen is no proof, but a store that passes many of these is one that does it right.
 // Errors: kUnsuitableStore (it was seen), kDenied, kUnavailable (nothing was learnt: try again, with another nonce).
 Result<void> ProbeOverwrite(Env env, std::string_view prefix);
 
