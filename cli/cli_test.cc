@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "batchweave/format/stream_info.h"
 #include "batchweave/store/local_store.h"
 #include "batchweave/stream/stream.h"
 #include "batchweave/testing/matchers.h"
@@ -167,7 +168,7 @@ TEST_F(CliTest, WrongUseIsExitCode2AndSaysWhatIsWrong) {
 TEST_F(CliTest, EachKindOfErrorHasItsExitCode) {
   Append(3);
   Builder().Trim(Step{1});
-  Write("newer/stream.json", AsBytes(R"({"format": "batchweave stream", "format_version": 99})"));
+  Write("newer/stream.json", EncodeStreamInfo({.format_version = 99}));
   Write("damaged/stream.json", AsBytes("{"));
   EXPECT_EQ(Run({"show", Url("absent")}).exit_code, 3);
   EXPECT_EQ(Run({"ls", root_.path() + "/absent"}).exit_code, 3);

@@ -7,12 +7,14 @@
 #include <optional>
 #include <string>
 
+#include "batchweave/base/hash.h"
+
 namespace batchweave {
 namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr size_t kStreamJsonBytesMax = size_t{64} << 10;  // Ours has 150: whatever is larger is not a stream.json.
+constexpr size_t kStreamJsonBytesMax = size_t{64} << 10;  // Ours has 200: whatever is larger is not a stream.json.
 constexpr std::string_view kWhat = "batchweave stream";   // The value of "format", for people who find the file.
 
 Error Corrupt(std::string_view reason) {
@@ -36,6 +38,17 @@ std::optional<Hash128> ParseHex128(std::string_view text) {
   return bits;
 }
 
+// The last member of the object is "check", XXH3-64 of all bytes before it: one flipped bit of the id would else lead
+// into another stream, which nobody reads. Its place and its form stay as they are in every format to come.
+constexpr std::string_view kCheck = "\"check\": ";
+
+std::string CheckOf(std::string_view before) { return fmt::format("\"{:016x}\"\n}}\n", Hash64(AsBytes(before))); }
+
+bool IsWhole(std::string_view text) {
+  const size_t at = text.rfind(kCheck);
+  return at != text.npos && text.substr(at + kCheck.size()) == CheckOf(text.substr(0, at));
+}
+
 }  // namespace
 
 Bytes EncodeStreamInfo(const StreamInfo& info) {
@@ -43,12 +56,17 @@ Bytes EncodeStreamInfo(const StreamInfo& info) {
       {"format", kWhat},         {"format_version", info.format_version}, {"stream_id", ToString(info.stream_id)},
       {"deleted", info.deleted}, {"created_at_ns", info.created_at_ns},
   };
-  return ToBytes(json.dump(2) + "\n");
+  constexpr std::string_view kEnd = "\n}";
+  std::string text = json.dump(2);
+  text.replace(text.size() - kEnd.size(), kEnd.size(), ",\n  ");
+  const std::string check = CheckOf(text);
+  return ToBytes(text.append(kCheck).append(check));
 }
 
 Result<StreamInfo> DecodeStreamInfo(ByteView json) {
   if (json.size() > kStreamJsonBytesMax) return Corrupt(fmt::format("too long: bytes={}", json.size()));
   const std::string_view text = AsText(json);
+  if (!IsWhole(text)) return Corrupt("its \"check\" is missing or does not fit");
   const Json parsed = Json::parse(text.begin(), text.end(), /*callback=*/nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object()) return Corrupt("not a JSON object");
 

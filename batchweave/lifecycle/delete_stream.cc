@@ -11,6 +11,7 @@
 #include "batchweave/format/stream_info.h"
 #include "batchweave/lifecycle/delete_batch.h"
 #include "batchweave/log/change.h"
+#include "batchweave/log/read_stream_info.h"
 
 namespace batchweave {
 namespace {
@@ -91,19 +92,13 @@ class Remover {
 Result<DeleteReport> DeleteStream(Env env, std::string_view name, TimePoint deadline,
                                   const std::function<void(const DeleteReport&)>& progress) {
   BW_TRY(CheckName("stream", name));
-  const std::string json_key = StreamJsonKey(name);
-  const Result<Bytes> read = env.store.Read(json_key);
-  if (FailedWith(read, ErrorCode::kNotFound)) {
-    return Error{ErrorCode::kNotFound, fmt::format("no such stream: name={}", name)};
-  }
-  const Bytes json = BW_TRY(read);
-  StreamInfo info = BW_TRY(DecodeStreamInfo(json));
+  auto [info, json] = BW_TRY(ReadStreamInfo(env.store, name));
   const StreamKeys keys{.name = std::string(name), .stream_id = info.stream_id};
   if (!info.deleted) {
     ManifestLog log(env, keys, HashOf128(json));
     BW_TRY(CommitDeleted(log, deadline));
     info.deleted = true;
-    BW_TRY(PutBytes(env.store, json_key, EncodeStreamInfo(info), PutMode::kOverwrite));
+    BW_TRY(PutBytes(env.store, StreamJsonKey(name), EncodeStreamInfo(info), PutMode::kOverwrite));
   }
   return Remover(env.store, keys, progress).Run();
 }

@@ -4,6 +4,7 @@
 
 #include "batchweave/lifecycle/group.h"
 #include "batchweave/store/memory_store.h"
+#include "batchweave/testing/corrupting_store.h"
 #include "batchweave/testing/faulty_store.h"
 #include "batchweave/testing/live_stream.h"
 #include "batchweave/testing/matchers.h"
@@ -67,6 +68,20 @@ TEST_P(DeleteStreamTest, WhatIsNotOursStays) {
   ASSERT_THAT(PutBytes(store_, foreign, AsBytes("mine"), PutMode::kCreate), IsOk());
   EXPECT_EQ(Delete()->not_understood, 1u);
   EXPECT_THAT(stream_.Keys(), UnorderedElementsAre(foreign, kJson));
+}
+
+// Another id would be a stream with nothing to delete, and the mark would name it.
+// Covers F3.
+TEST_P(DeleteStreamTest, AnIdThatWasDamagedOnTheWayIsReadAgain) {
+  constexpr std::string_view kBeforeId = "\"stream_id\": \"";
+  const Bytes json = *store_.Read(kJson);
+  CorruptingStore store(store_, {.position = AsText(json).find(kBeforeId) + kBeforeId.size(),
+                                 .reads = 1,
+                                 .filter = {.key = KeyContains("stream.json")}});
+  TestEnv env;
+  EXPECT_THAT(DeleteStream(env.Over(store), "run", kForever), IsOk());
+  EXPECT_EQ(store.corrupted(), 1u);
+  EXPECT_THAT(stream_.Keys(), ElementsAre(kJson));
 }
 
 TEST_P(DeleteStreamTest, WithoutTheRightToDeleteItSaysSoAndEndsOnceItHasIt) {

@@ -1,9 +1,9 @@
 #include <algorithm>
 #include <utility>
 
-#include "batchweave/format/keys.h"
 #include "batchweave/log/history.h"
 #include "batchweave/log/producer_rows.h"
+#include "batchweave/log/read_stream_info.h"
 #include "batchweave/stream/describe.h"
 
 namespace batchweave {
@@ -30,12 +30,9 @@ void CountSteps(StreamDescription& description) {
 
 Result<StreamDescription> DescribeStream(Stream& stream) {
   ManifestLog& log = stream.log();
-  const Bytes json = BW_TRY(stream.env().store.Read(StreamJsonKey(stream.name())));
-  StreamDescription description{.name = stream.name(),
-                                .info = BW_TRY(DecodeStreamInfo(json)),
-                                .newest = BW_TRY(log.ReadNewest()),
-                                .samples = {},
-                                .producers = {}};
+  const StoredStreamInfo stored = BW_TRY(ReadStreamInfo(stream.env().store, stream.name()));
+  StreamDescription description{
+      .name = stream.name(), .info = stored.info, .newest = BW_TRY(log.ReadNewest()), .samples = {}, .producers = {}};
   CountSteps(description);
   const Manifest& manifest = description.newest.manifest;
   std::vector<ProducerRow> rows = BW_TRY(ReadRows(log, manifest));

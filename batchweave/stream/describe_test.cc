@@ -9,6 +9,7 @@
 #include "batchweave/format/keys.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/stream/read_slice.h"
+#include "batchweave/testing/corrupting_store.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/stream_builder.h"
 #include "batchweave/testing/test_env.h"
@@ -35,6 +36,26 @@ class DescribeTest : public ::testing::Test {
   MemoryStore store_;
   StreamBuilder builder_;
 };
+
+// Another id would be a stream without steps.
+// Covers F3.
+TEST_F(DescribeTest, AnIdThatWasDamagedOnTheWayIsReadAgain) {
+  builder_.Append({.grid = {.dp = 2, .cp = 1}, .slice_bytes = {100}, .parts = {}});
+  constexpr std::string_view kBeforeId = "\"stream_id\": \"";
+  const Bytes json = *store_.Read(StreamJsonKey(builder_.keys().name));
+  const auto every_other_read = [reads = 0](std::string_view key) mutable {
+    return key.ends_with("/stream.json") && reads++ % 2 == 0;
+  };
+  CorruptingStore store(
+      store_, {.position = AsText(json).find(kBeforeId) + kBeforeId.size(), .filter = {.key = every_other_read}});
+  Result<Stream> stream = Stream::Open(env_.Over(store), builder_.keys().name);
+  ASSERT_THAT(stream, IsOk());
+  const Result<StreamDescription> description = DescribeStream(*stream);
+  ASSERT_THAT(description, IsOk());
+  EXPECT_EQ(description->info.stream_id, builder_.keys().stream_id);
+  EXPECT_EQ(description->newest.manifest.next_step, Step{1});
+  EXPECT_EQ(store.corrupted(), 2u) << "by Open and by DescribeStream";
+}
 
 TEST_F(DescribeTest, AStreamTellsItsStepsDataAndProducers) {
   builder_.Append({.grid = {.dp = 2, .cp = 1}, .slice_bytes = {100}, .parts = {}, .committed_at_ns = 5});

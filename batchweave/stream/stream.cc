@@ -10,6 +10,7 @@
 #include "batchweave/format/stream_info.h"
 #include "batchweave/lifecycle/quarantine.h"
 #include "batchweave/log/change.h"
+#include "batchweave/log/read_stream_info.h"
 #include "batchweave/producer/producer_host.h"
 #include "batchweave/producer/write_part.h"
 #include "batchweave/store/store_probe.h"
@@ -22,15 +23,6 @@ constexpr int kCreateTriesMax = 8;
 // A commit that is not made after this long is reported.
 constexpr Duration kCommitTime = std::chrono::minutes(2);
 
-Result<StreamInfo> ReadStreamInfo(ObjectStore& store, std::string_view name, Bytes& json) {
-  Result<Bytes> read = store.Read(StreamJsonKey(name));
-  if (FailedWith(read, ErrorCode::kNotFound)) {
-    return Error{ErrorCode::kNotFound, fmt::format("no such stream: name={}", name)};
-  }
-  json = BW_TRY(std::move(read));
-  return DecodeStreamInfo(json);
-}
-
 // Writes stream.json, create-only. Whose it is that lies there then is told by its stream id.
 Result<void> WriteStreamInfo(Env env, std::string_view name, const StreamInfo& info) {
   const std::string key = StreamJsonKey(name);
@@ -41,13 +33,13 @@ Result<void> WriteStreamInfo(Env env, std::string_view name, const StreamInfo& i
     if (put.ok()) return {};
     last = put.error();
     if (last.code == ErrorCode::kDenied || last.code == ErrorCode::kInvalidArgument) return last;
-    Bytes found_json;
-    const Result<StreamInfo> found = ReadStreamInfo(env.store, name, found_json);
-    if (found.ok() && found->stream_id == info.stream_id) return {};
+    const Result<StoredStreamInfo> found = ReadStreamInfo(env.store, name);
+    if (found.ok() && found->info.stream_id == info.stream_id) return {};
     if (found.ok() || found.error().code == ErrorCode::kIncompatible) {
-      return Error{ErrorCode::kAlreadyExists,
-                   fmt::format("the stream exists{}: name={}",
-                               found.ok() && found->deleted ? " no more, and its name is not used again" : "", name)};
+      return Error{
+          ErrorCode::kAlreadyExists,
+          fmt::format("the stream exists{}: name={}",
+                      found.ok() && found->info.deleted ? " no more, and its name is not used again" : "", name)};
     }
     if (found.error().code == ErrorCode::kCorrupt) return found.error();
     env.clock.SleepUntil(After(env.clock.Now(), std::chrono::milliseconds(50) * (attempt + 1)));
@@ -83,18 +75,17 @@ Result<Stream> Stream::Create(Env env, std::string_view name) {
 
 Result<Stream> Stream::Open(Env env, std::string_view name, StreamOptions options) {
   BW_TRY(CheckName("stream", name));
-  Bytes json;
-  const Result<StreamInfo> info = ReadStreamInfo(env.store, name, json);
-  if (FailedWith(info, ErrorCode::kNotFound) && options.create) {
+  const Result<StoredStreamInfo> stored = ReadStreamInfo(env.store, name);
+  if (FailedWith(stored, ErrorCode::kNotFound) && options.create) {
     Result<Stream> created = Create(env, name);
     // Another creator was first: the stream is there, which is what was asked for.
     if (FailedWith(created, ErrorCode::kAlreadyExists)) return Open(env, name);
     return created;
   }
-  if (!info.ok()) return info.error();
-  if (info->deleted) return Error{ErrorCode::kNotFound, fmt::format("the stream was deleted: name={}", name)};
-  return Stream(std::make_unique<Impl>(env, StreamKeys{.name = std::string(name), .stream_id = info->stream_id},
-                                       HashOf128(json)));
+  if (!stored.ok()) return stored.error();
+  if (stored->info.deleted) return Error{ErrorCode::kNotFound, fmt::format("the stream was deleted: name={}", name)};
+  return Stream(std::make_unique<Impl>(env, StreamKeys{.name = std::string(name), .stream_id = stored->info.stream_id},
+                                       HashOf128(stored->json)));
 }
 
 const std::string& Stream::name() const { return impl_->log_.keys().name; }
