@@ -1,5 +1,6 @@
 #include "tests/cloud/local_server.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <netinet/in.h>
 #include <spawn.h>
@@ -82,8 +83,14 @@ void LocalServer::Kill() {
 }
 
 void LocalServer::Start() {
-  BW_CHECK(posix_spawn(&process_, command_.front().c_str(), nullptr, nullptr, Pointers(command_).data(),
+  // Who reads what the test prints would else wait for a server that outlives it.
+  posix_spawn_file_actions_t files;
+  posix_spawn_file_actions_init(&files);
+  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
+  posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
+  BW_CHECK(posix_spawn(&process_, command_.front().c_str(), &files, nullptr, Pointers(command_).data(),
                        Pointers(environment_).data()) == 0);
+  posix_spawn_file_actions_destroy(&files);
   SystemClock clock;
   const TimePoint deadline = After(clock.Now(), std::chrono::seconds(30));
   while (!Listens(port_)) {
