@@ -22,10 +22,10 @@ export JOBS
 configure_and_build = cmake --preset $(1) $(if $(VERBOSE),,>/dev/null) && cmake --build build/$(1) --parallel $(JOBS)
 stage = tools/stage.sh
 
-.PHONY: help build demo test lint format model bench fuzz sanitize clean setup-build setup-check
+.PHONY: sim-forever help build demo test lint format model bench fuzz sanitize clean setup-build setup-check
 
 help:  ## this list
-	@sed -n 's/^\([a-z]*\):.*  ## /  make \1  /p' Makefile | awk '{ t = $$2; $$1 = $$2 = ""; printf "  make %-9s%s\n", t, $$0 }'
+	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1  /p' Makefile | awk '{ t = $$2; $$1 = $$2 = ""; printf "  make %-12s%s\n", t, $$0 }'
 
 setup-build:
 	@tools/setup.sh build
@@ -33,8 +33,9 @@ setup-build:
 setup-check:
 	@tools/setup.sh build check
 
-build: setup-build  ## build/release/batchweave, build/release/bw_bench, the demo and the tests
+build: setup-build  ## build/release/: batchweave, bw_bench, bw_sim, the demo and the tests; build/mutant/bw_sim
 	@$(call configure_and_build,release)
+	@$(call configure_and_build,mutant)
 
 demo: build  ## the main job on real data, on this machine, with kills and restarts
 	@examples/demo/run.sh
@@ -54,6 +55,9 @@ sanitize: setup-check  ## all tests under ASan and UBSan, the concurrency tests 
 
 model: setup-check  ## every order of events at small sizes: model/README.md
 	@model/run.py
+
+sim-forever: build  ## the simulator on fresh seeds until one breaks something
+	@while build/release/bw_sim --fresh --seeds 1000; do :; done
 
 fuzz: setup-check  ## each fuzz target for FUZZ_SECONDS (60)
 	@$(call configure_and_build,asan) && tools/fuzz.sh $(FUZZ_SECONDS)

@@ -77,6 +77,7 @@ Result<void> ClientStore::Put(std::string_view key, std::span<const ByteView> pi
       mode == PutMode::kCreate ? "creates" : "overwrites", key, fate,
       [&server = machine_.server, name = std::string(key), bytes, mode] { return server.Put(name, bytes, mode); });
   if (put.ok()) machine_.server.Acknowledge(key);
+  if (FailedWith(put, ErrorCode::kUnknownOutcome) && mode == PutMode::kCreate) machine_.on_unknown(process_);
   return put;
 }
 

@@ -46,13 +46,13 @@ FaultRates DrawRates(Draws& draw) {
   return rates;
 }
 
-ProducerPlan DrawProducer(Draws& draw, uint64_t number, uint64_t batches_max) {
+// `heavy`: large entries fill the tail soon, so that history is archived and folded within one run.
+ProducerPlan DrawProducer(Draws& draw, uint64_t number, uint64_t batches_max, bool heavy) {
   ProducerPlan plan{.name = fmt::format("source{}", number)};
   plan.batches = draw.Between(batches_max / 4, batches_max);
   plan.pace = draw.Between(milliseconds(100), seconds(4));
-  // Large entries fill the tail soon, so that history is archived and folded within one run.
-  plan.cursor_bytes = draw.Chance(0.5) ? draw.Between(0, 1000) : 0;
-  plan.metadata_bytes = draw.Chance(0.5) ? draw.Between(0, 1000) : 0;
+  plan.cursor_bytes = heavy || draw.Chance(0.3) ? draw.Between(0, 1000) : 0;
+  plan.metadata_bytes = heavy ? 1000 : draw.Chance(0.3) ? draw.Between(0, 1000) : 0;
   plan.flush_every = draw.Between(1, 12);
   plan.parts_every = draw.Chance(0.4) ? draw.Between(1, 5) : 0;
   plan.max_lead_steps = draw.Chance(0.2) ? draw.Between(5, 40) : 0;
@@ -68,8 +68,11 @@ Plan MakePlan(uint64_t seed) {
   plan.rates = DrawRates(draw);
   plan.storm = draw.Between(minutes(2), minutes(20));
   plan.cp = draw.Chance(0.5) ? 2 : 1;
+  const bool heavy = draw.Chance(0.15);
   const uint64_t producers = draw.Chance(0.2) ? draw.Between(5, 10) : draw.Between(1, 4);
-  for (uint64_t i = 0; i < producers; ++i) plan.producers.push_back(DrawProducer(draw, i, 160 / producers));
+  for (uint64_t i = 0; i < producers; ++i) {
+    plan.producers.push_back(DrawProducer(draw, i, (heavy ? 300 : 160) / producers, heavy));
+  }
   if (draw.Chance(0.3)) plan.churn = draw.Between(2, 20);
   const uint64_t jobs = draw.Between(0, 2);
   for (uint64_t i = 0; i < jobs; ++i) {
@@ -84,6 +87,8 @@ Plan MakePlan(uint64_t seed) {
   plan.fate_pace = draw.Chance(0.8) ? draw.Between(seconds(5), minutes(3)) : Duration{};
   plan.operator_pace = draw.Chance(0.5) ? draw.Between(seconds(20), minutes(3)) : Duration{};
   plan.creators = draw.Chance(0.3) ? static_cast<uint32_t>(draw.Between(2, 12)) : 1;
+  if (draw.Chance(0.2)) plan.sleepy_share = 0.3;
+  plan.seals_early = draw.Chance(0.05);
   plan.deletes_at_end = draw.Chance(0.06);
   plan.newer_binary = draw.Chance(0.03);
   return plan;

@@ -46,6 +46,8 @@ struct Plan {
   Duration fate_pace{};      // Mean time between two crashes, pauses, outages or leaps of a clock; 0: none.
   Duration operator_pace{};  // Between two acts of a person: quarantines, fences, groups that come and go.
   uint32_t creators = 1;     // That race to create the stream.
+  double sleepy_share = 0;   // Of the commits of unknown outcome, after so many their process is stopped for long.
+  bool seals_early = false;  // In mid-run, whatever the producers have left.
   bool deletes_at_end = false;
   bool newer_binary = false;  // Commits a feature that this software does not know, in mid-run.
 };

@@ -64,7 +64,7 @@ class ProducerProgram {
     for (uint64_t next = *number + 1; next <= plan_.batches; ++next) {
       if (!PublishNext(next)) return;
       if (next % plan_.flush_every == 0 && !Settle("Flush", &Producer::Flush)) return;
-      SleepFor(process_, world_.Exponential(plan_.pace));
+      if (next < plan_.batches) SleepFor(process_, world_.Exponential(plan_.pace));
     }
     if (Settle("Finish", &Producer::Finish)) done_ = true;
   }

@@ -46,11 +46,7 @@ class Director {
     if (IsOurs()) {
       DropVisitors();
       AwaitProducers();
-      Insist(world_, "sealer", [&](Process& process, Stream& stream) -> Result<void> {
-        const Result<Step> sealed = world_.Call(process, "Seal", minutes(2), [&] { return stream.Seal(); });
-        if (!sealed.ok()) return sealed.error();
-        return {};
-      });
+      Seal();
     }
     AwaitJobs();
     if (world_.plan().deletes_at_end && IsOurs()) Delete();
@@ -65,6 +61,19 @@ class Director {
  private:
   // Newer software has taken over: this one must leave the stream as it is.
   bool IsOurs() const { return world_.ledger().newest().writer_features == 0; }
+
+  void Seal() {
+    Insist(world_, "sealer", [&](Process& process, Stream& stream) -> Result<void> {
+      const Result<Step> sealed = world_.Call(process, "Seal", minutes(2), [&] { return stream.Seal(); });
+      if (!sealed.ok()) return sealed.error();
+      return {};
+    });
+  }
+
+  void SealEarly() {
+    world_.Sleep(world_.plan().storm / 2);
+    Seal();
+  }
 
   void RaceToCreate() {
     uint64_t created = 0;
@@ -115,6 +124,7 @@ class Director {
     for (uint32_t i = 0; i < plan.reclaimers; ++i) world_.Keep([this] { KeepReclaimer(world_); });
     if (plan.operator_pace > Duration{}) world_.Keep([this] { KeepOperator(world_); });
     if (plan.fate_pace > Duration{}) world_.Keep([this] { KeepFate(world_); });
+    if (plan.seals_early) world_.Keep([this] { SealEarly(); });
     if (plan.newer_binary) world_.Keep([this] { BeNewer(); });
   }
 

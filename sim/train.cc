@@ -39,7 +39,8 @@ struct Job {
 // One run: the ranks between a (re)start and its end, and what they tell each other.
 struct JobRun {
   Step start{};
-  MeshRank mesh{};  // dp and cp sizes; the place is each rank's own.
+  uint64_t names = 0;  // Of the job, when the start was chosen.
+  MeshRank mesh{};     // dp and cp sizes; the place is each rank's own.
   Session session{};
   std::vector<std::optional<Step>> positions;  // By rank, once it is open.
   std::vector<bool> ended;                     // It read to the end of the stream.
@@ -92,7 +93,7 @@ class RankProgram {
     while (!over()) {
       Result<Consumer> consumer =
           world_.Call(process_, "OpenConsumer", kCommitTime, [&] { return stream->OpenConsumer(options); });
-      if (consumer.ok()) return Read(*consumer);
+      if (consumer.ok()) return Read(*consumer, /*inline_reads=*/options.prefetch_steps_max == 0);
       if (!MayTryAgain(consumer.error())) return OnTrimmed(consumer.error());
       SleepFor(process_, seconds(1));
     }
@@ -122,7 +123,9 @@ class RankProgram {
         world_.Tell(process_, SessionReport{.group = plan_.group, .session = run_->session, .start = run_->start});
         return !process_.dead();
       }
-      if (FailedWith(group, ErrorCode::kTrimmed) && !process_.dead() && !run_->given_up) {
+      // A run that was given up may have registered one more, since it was decided where to go on.
+      const bool is_stale = job_.names != run_->names;
+      if (FailedWith(group, ErrorCode::kTrimmed) && !process_.dead() && !run_->given_up && !is_stale) {
         world_.Breach("I8",
                       fmt::format("{} was to go on at its checkpoint {}, and was told: {}", plan_.group,
                                   run_->start.value, ToString(group.error())),
@@ -134,14 +137,15 @@ class RankProgram {
     return false;
   }
 
-  void Read(Consumer& consumer) {
+  void Read(Consumer& consumer, bool inline_reads) {
     run_->positions[index_] = consumer.position();
     Step saved = run_->start;
     const std::string name = process_.name();
     while (!over()) {
       const Step before = consumer.position();
-      Result<std::optional<RankBatch>> next =
-          world_.Call(process_, "Next", kStallAfter, [&] { return consumer.Next(); });
+      // Where threads fetch ahead, the call itself only waits.
+      Result<std::optional<RankBatch>> next = world_.Call(
+          process_, "Next", kStallAfter, [&] { return consumer.Next(); }, inline_reads ? kSlack : seconds(5));
       if (process_.dead()) return;
       if (!next.ok()) {
         if (!MayTryAgain(next.error())) return OnTrimmed(next.error());
@@ -196,7 +200,9 @@ class RankProgram {
   // Registers a checkpoint, until it is decided. False: this run is at its end.
   bool Save(Step position) {
     Saved saved{.name = fmt::format("save-{}", job_.names++), .position = position, .pinned = world_.Chance(0.1)};
-    if (!run_->given_up) job_.saved.push_back(saved);
+    // What a run saves that was replaced long ago is no checkpoint of the job any more.
+    const GroupRow* group = FindGroup(world_.ledger().newest(), plan_.group);
+    if (group != nullptr && group->session == run_->session) job_.saved.push_back(saved);
     while (!over()) {
       const Result<void> registered = world_.Call(process_, "Checkpoint", kCommitTime, [&] {
         return group_->Checkpoint(saved.name, position,
@@ -211,6 +217,8 @@ class RankProgram {
         return ReleaseOne();
       }
       if (registered.error().code == ErrorCode::kTrimmed) OnTrimmed(registered.error());
+      if (registered.error().code == ErrorCode::kFenced)
+        std::erase_if(job_.saved, [&](const Saved& it) { return it.name == saved.name; });
       if (!MayTryAgain(registered.error())) return false;
       SleepFor(process_, seconds(1));
     }
@@ -218,10 +226,9 @@ class RankProgram {
   }
 
   void OnRegistered(const std::string& name) {
-    if (run_->given_up) return;
     std::vector<Saved>& all = job_.saved;
     const auto own = std::ranges::find(all, name, &Saved::name);
-    own->registered = true;
+    if (own != all.end()) own->registered = true;
     // What the stream keeps beside the pinned ones is at most the newest two, this one counted.
     while (std::ranges::count(all, false, &Saved::pinned) > static_cast<std::ptrdiff_t>(kKeepLast)) {
       all.erase(std::ranges::find(all, false, &Saved::pinned));
@@ -291,6 +298,7 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
   std::shared_ptr<JobRun> Start() {
     auto run = std::make_shared<JobRun>();
     run->start = WhereToGoOn();
+    run->names = job_.names;
     run->mesh = DrawMesh();
     const size_t ranks = run->mesh.dp_size * run->mesh.cp_size;
     run->positions.resize(ranks);

@@ -33,6 +33,14 @@ World::World(Plan plan)
   }
 }
 
+// The worst moment to be stopped: a commit is open, and by the time that it is looked at everything may have changed.
+void World::OnUnknown(Process& process) {
+  if (!storming() || !Chance(plan_.sleepy_share)) return;
+  network_.Count(FaultKind::kPause);
+  process.PauseUntil(scheduler_.now() + Exponential(std::chrono::hours(1)));
+  scheduler_.SuspendUntil(process.RunsFrom());
+}
+
 Duration World::Exponential(Duration mean) {
   return std::chrono::duration_cast<Duration>(mean * -std::log(1 - NextUnit(random_)));
 }
@@ -42,7 +50,8 @@ Process& World::Spawn(const std::string& name) {
   ClockError error{.rate = 1 + 1e-5 * NextNormal(random_)};
   if (Chance(0.1)) error.rate = 0.5 + NextUnit(random_);
   if (Chance(0.3)) error.wall_skew = std::chrono::seconds(static_cast<int64_t>(Below(200'000)) - 100'000);
-  const Machine machine{.scheduler = scheduler_, .server = server_, .network = network_, .trace = trace_};
+  const Machine machine{
+      .scheduler = scheduler_, .server = server_, .network = network_, .trace = trace_, .on_unknown = on_unknown_};
   processes_.push_back(std::make_unique<Process>(machine, fmt::format("{}#{}", name, processes_.size()), random_.Next(),
                                                  error, plan_.retries));
   return *processes_.back();
@@ -57,7 +66,7 @@ void World::Tell(const Process& who, const Acknowledgement& acknowledgement) {
 }
 
 void World::Tell(const Process& who, const OpeningReport& opening) {
-  if (who.dead()) return;
+  if (who.dead() || ledger_.newest().deleted) return;
   for (const auto& checker : checkers_) checker->OnOpened(opening);
 }
 
@@ -92,7 +101,7 @@ void World::CheckBound(const RunningCall& call) {
   const TimedCall timed{.who = call.process->name(),
                         .what = call.what,
                         .took = call.process->clock().Now() - call.began,
-                        .limit = call.limit + kSlack};
+                        .limit = call.limit};
   for (const auto& checker : checkers_) checker->OnCall(timed);
 }
 

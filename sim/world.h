@@ -17,6 +17,10 @@
 
 namespace batchweave::sim {
 
+// What a call takes at most beyond the time that it promises: its last request, which hangs until the client gives up,
+// and what it must read first, each with all its tries.
+inline constexpr Duration kSlack = std::chrono::minutes(20);
+
 // Of every simulation.
 inline constexpr std::string_view kStreamName = "run";
 
@@ -58,11 +62,11 @@ class World final : public FiberOwner {
 
   // Makes a call of the library that promises to end within `limit`, and checks that it does.
   template <typename Body>
-  auto Call(Process& process, std::string_view what, Duration limit, Body body) {
+  auto Call(Process& process, std::string_view what, Duration limit, Body body, Duration slack = kSlack) {
     const auto call = calls_.insert(calls_.end(), {.process = &process,
                                                    .what = what,
                                                    .began = process.clock().Now(),
-                                                   .limit = limit,
+                                                   .limit = limit + slack,
                                                    .pauses = process.pauses()});
     auto result = body();
     CheckBound(*call);
@@ -84,6 +88,7 @@ class World final : public FiberOwner {
     uint64_t pauses;  // Of the process, when it began: who was stopped meanwhile is not to blame.
   };
   void CheckBound(const RunningCall& call);
+  void OnUnknown(Process& process);
   void Note(const Process& process, std::string_view what, const Error& error);
 
   const Plan plan_;
@@ -92,6 +97,7 @@ class World final : public FiberOwner {
   Network network_;
   Trace trace_;
   SeededRandom random_;
+  const std::function<void(Process&)> on_unknown_ = [this](Process& process) { OnUnknown(process); };
   std::vector<Violation> violations_;
   Ledger ledger_;
   Evidence evidence_;
@@ -105,9 +111,5 @@ std::optional<Stream> OpenStream(World& world, Process& process);
 
 // Sleeps on the process's own clock.
 void SleepFor(Process& process, Duration by);
-
-// What a call takes at most beyond the time that it promises: its last request, which hangs until the client gives up,
-// and what it must read first, each with all its tries.
-inline constexpr Duration kSlack = std::chrono::minutes(20);
 
 }  // namespace batchweave::sim

@@ -9,6 +9,7 @@ build_packages=(
   make git g++ cmake ninja-build ccache python3                                    # tools
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev libfmt-dev                 # library
   nlohmann-json3-dev libcli11-dev                                                  # command line
+  libboost-context-dev                                                             # simulator
   libgtest-dev libgmock-dev librapidcheck-dev                                      # tests
   libpng-dev libsentencepiece-dev sentencepiece                                    # demo
 )

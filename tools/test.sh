@@ -22,9 +22,13 @@ export JOBS
 export -f build
 tools/stage.sh "tidy" python3 tools/tidy.py
 tools/stage.sh "release build" bash -c "build release"
-tools/stage.sh "no mutants" tools/no_mutants.sh build/release/batchweave build/release/bw_bench
+tools/stage.sh "mutants' build" bash -c "build mutant"
+tools/stage.sh "no mutants" tools/no_mutants.sh build/release/batchweave build/release/bw_bench build/release/bw_sim \
+  --mutant build/mutant/bw_sim
 tools/stage.sh "servers" tools/servers.sh
 tools/stage.sh "release tests" ctest --preset release --parallel "$JOBS"
+tools/stage.sh "simulator" build/release/bw_sim --seeds 300 --fresh --json
+tools/stage.sh "mutations" build/release/bw_sim --mutations --json
 tools/stage.sh "model" model/run.py --short
 tools/stage.sh "soak" bash -c 'build/release/bw_bench soak --minutes 1 --json | tee /dev/stderr |
   grep --quiet "\"leaked_bytes\":0,\"violations\":0}"'

@@ -1,0 +1,118 @@
+// The simulator itself: that a seed is one run, that checkers speak, and the seeds that once broke something.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "batchweave/testing/matchers.h"
+#include "sim/checkers.h"
+#include "sim/ledger.h"
+#include "sim/plan.h"
+#include "sim/process.h"
+#include "sim/run_seeds.h"
+#include "sim/simulate.h"
+#include "sim/source.h"
+
+namespace batchweave::sim {
+namespace {
+
+TEST(SimulateTest, OneSeedIsOneTrace) {
+  std::set<uint64_t> traces;
+  for (const uint64_t seed : {3, 4, 5}) {
+    const Outcome once = Simulate(seed);
+    const Outcome again = Simulate(seed);
+    EXPECT_EQ(once.trace_hash, again.trace_hash) << "seed " << seed;
+    EXPECT_EQ(once.operations, again.operations);
+    EXPECT_GT(once.commits, 10u);
+    traces.insert(once.trace_hash);
+  }
+  EXPECT_EQ(traces.size(), 3u);
+}
+
+// Producers that crash, sleep and are doubled, jobs, reclaimers, a deletion, on a store that fails in every way.
+// Covers A1, A2, A8, B1, B2, B4, B5, C1, C3, C4, D1, D2, D4, D6, D7, E1, E3, E4, E5.
+// Covers M1, M2, M3, M4, M6, M10, M11, M12, M13, M14, M17.
+// Covers I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12.
+TEST(SimulateTest, FleetsBreakNothing) {
+  for (uint64_t seed = 1000; seed < 1012; ++seed) {
+    const Outcome outcome = Simulate(seed);
+    ASSERT_TRUE(outcome.violations.empty()) << "seed " << seed << ": " << outcome.violations.front().message << "\n"
+                                            << outcome.story;
+  }
+}
+
+// Each of them broke what docs/protocol.md promises, when it was first run.
+class NamedSeedTest : public ::testing::TestWithParam<std::pair<const char*, uint64_t>> {};
+
+TEST_P(NamedSeedTest, BreaksNothing) {
+  const Outcome outcome = Simulate(GetParam().second);
+  EXPECT_TRUE(outcome.violations.empty()) << outcome.violations.front().message << "\n" << outcome.story;
+}
+
+INSTANTIATE_TEST_SUITE_P(, NamedSeedTest,
+                         ::testing::Values(std::pair("FlippedStreamId", 39), std::pair("ProbeOverDamagedAnswers", 2),
+                                           std::pair("OneWriteASecondOfAKey", 18),
+                                           std::pair("HintOvertakenByAnOlderOne", 291),
+                                           std::pair("ReaderSleptThroughADeletion", 5007),
+                                           std::pair("LimitedProducerOfASealedStream", 5005),
+                                           std::pair("SleepersGoOnWithADeletedStream", 5259)),
+                         [](const auto& info) { return std::string(info.param.first); });
+
+TEST(RunSeedsTest, CountsEachSeedOnceOverSeveralProcesses) {
+  std::multiset<uint64_t> seen;
+  const Totals totals = RunSeeds({.first_seed = 10, .seeds = 5, .jobs = 2, .on_outcome = [&](const Outcome& outcome) {
+                                    seen.insert(outcome.seed);
+                                  }});
+  EXPECT_EQ(totals.seeds, 5u);
+  EXPECT_EQ(totals.violations, 0u);
+  EXPECT_THAT(seen, ::testing::ElementsAre(10, 11, 12, 13, 14));
+}
+
+TEST(ServerTest, AListThatRacesMayMissWhatNobodyHasSeenAndNothingElse) {
+  Scheduler scheduler;
+  Server server(scheduler, /*ordered_list=*/true);
+  const auto bytes = std::make_shared<const Bytes>(ToBytes("x"));
+  ASSERT_THAT(server.Put("a", bytes, PutMode::kCreate), IsOk());
+  const auto count = [&](bool coin) { return server.List("", "", 10, {}, [&] { return coin; }).objects.size(); };
+  EXPECT_EQ(count(false), 0u);
+  EXPECT_EQ(count(true), 1u);
+  EXPECT_EQ(count(false), 1u);  // That LIST has shown it.
+  server.Delete("a");
+  EXPECT_EQ(count(true), 1u);  // It went while the LIST was under way.
+  EXPECT_EQ(count(false), 0u);
+}
+
+TEST(SourceTest, ACursorTellsItsNumberAndNothingElseDoes) {
+  EXPECT_EQ(NumberOf(CursorOf(17, 0)), 17u);
+  EXPECT_EQ(NumberOf(CursorOf(17, 100)), 17u);
+  EXPECT_EQ(NumberOf({}), 0u);
+  EXPECT_EQ(NumberOf(ToBytes("17")), std::nullopt);
+  EXPECT_EQ(NumberOf(ToBytes("x.")), std::nullopt);
+}
+
+// A process that was killed reaches the store no more, and its waits are over at once.
+TEST(ProcessTest, DeadOnesDoNothing) {
+  Scheduler scheduler;
+  Server server(scheduler, /*ordered_list=*/true);
+  Network network(scheduler, S3Standard(), 1);
+  Trace trace;
+  const std::function<void(Process&)> on_unknown = [](Process&) {};
+  Process process({scheduler, server, network, trace, on_unknown}, "p", 1, {}, /*retries=*/false);
+  bool over = false;
+  process.Run([&] {
+    EXPECT_THAT(PutBytes(process.env().store, "a", AsBytes("x"), PutMode::kCreate), IsOk());
+    process.Kill();
+    EXPECT_THAT(PutBytes(process.env().store, "b", AsBytes("x"), PutMode::kCreate), IsError(ErrorCode::kUnavailable));
+    process.env().clock.SleepUntil(After(process.env().clock.Now(), std::chrono::hours(100)));
+    over = true;
+  });
+  while (scheduler.RunOne()) {
+  }
+  EXPECT_TRUE(over);
+  EXPECT_LT(scheduler.now(), std::chrono::hours(1));
+  EXPECT_NE(server.Find("a"), nullptr);
+  EXPECT_EQ(server.Find("b"), nullptr);
+}
+
+}  // namespace
+}  // namespace batchweave::sim
