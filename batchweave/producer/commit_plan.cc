@@ -16,6 +16,10 @@ Verdict Judge(const Manifest& manifest, const CommitRun& run, const ProducerRow*
   if (BW_MUTATION(kAckBySeqAlone) && covered) return Verdict::kTaken;
   if (row->incarnation != run.incarnation && !BW_MUTATION(kIncarnationNotChecked)) return Verdict::kFenced;
   if (row->state != ProducerRow::State::kOpen) return Verdict::kFenced;
+  // The row stands behind what was committed under it: a history that this process has no part in, as when a folder was
+  // restored, or sleepers go on with a stream that was deleted.
+  const bool is_behind = !run.entries.empty() && run.entries.front().seq > row->seq + 1;
+  if (is_behind && !BW_ANY_MUTATION) return Verdict::kFenced;
   const bool sealed = manifest.sealed && !BW_MUTATION(kSealNotChecked);
   if (sealed && !run.entries.empty() && !covered) return Verdict::kSealed;
   return Verdict::kTaken;

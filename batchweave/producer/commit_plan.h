@@ -21,7 +21,7 @@ struct CommitRun {
 
 enum class Verdict {
   kTaken,   // The version names them; what the row covered already is left out.
-  kFenced,  // The producer has a newer incarnation, or its row is gone.
+  kFenced,  // The producer has a newer incarnation, or its row is gone or behind what was committed.
   kSealed,  // The stream has ended.
 };
 

@@ -59,6 +59,15 @@ TEST(CommitPlanTest, OlderIncarnationIsFencedAndNothingOfItIsTaken) {
   EXPECT_EQ(plan.next, Base());
 }
 
+// As where a folder was restored from an older copy, or sleepers go on with a deleted stream; found by the simulator.
+// Covers I5.
+TEST(CommitPlanTest, HistoryThatStandsBehindWhatWasCommittedIsNotGoneOnWith) {
+  const CommitRun runs[] = {Batches("b", 2, 7, 8)};
+  const CommitPlan plan = PlanCommit(Base(), runs, 0);
+  EXPECT_EQ(plan.verdicts, std::vector{Verdict::kFenced});
+  EXPECT_EQ(plan.next, Base());
+}
+
 // Covers M2.
 TEST(CommitPlanTest, FencedProducerDoesNotTakeItsSuccessorsSeqForItsOwn) {
   // The successor committed seq 5; the zombie of incarnation 1 has its own 5 pending.

@@ -1,7 +1,8 @@
 #include "batchweave/producer/lead_limit.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <utility>
 
 #include "batchweave/log/history.h"
 #include "batchweave/log/progress.h"
@@ -25,6 +26,7 @@ Result<std::optional<Lead>> LeadLimit::Exceeded() {
     }
   }
   const Manifest manifest = BW_TRY(log_.ReadNewest()).manifest;
+  BW_TRY(CheckOpen(manifest));
   const std::optional<Step> reached = ReadSlowestProgress(log_, manifest);
   if (!reached) return std::optional<Lead>();
   const Lead lead{
@@ -34,6 +36,17 @@ Result<std::optional<Lead>> LeadLimit::Exceeded() {
   const std::lock_guard lock(mutex_);
   unseen_ = (room - 1) / kUnseenShare;
   return std::optional<Lead>();
+}
+
+// A newer incarnation stands in the manifest itself until the next table of rows is written: long enough for who looks
+// each second.
+Result<void> LeadLimit::CheckOpen(const Manifest& newest) const {
+  if (newest.sealed) return Error{ErrorCode::kSealed, "the stream is sealed: no reader is waited for any more"};
+  const auto row = std::ranges::find(newest.rows, limits_.producer, &ProducerRow::producer);
+  if (row == newest.rows.end() || row->incarnation <= limits_.incarnation) return {};
+  return Error{ErrorCode::kFenced,
+               fmt::format("a newer holder of the name has taken over: producer={} incarnation={} current={}",
+                           limits_.producer, limits_.incarnation.value, row->incarnation.value)};
 }
 
 // How many more batches fit, as large as those that lie unread. Where none does, there is nothing to judge by: one.

@@ -18,7 +18,10 @@ class Producer::Impl {
         stream_id_(log.keys().stream_id),
         clock_(log.env().clock),
         state_(std::move(state)),
-        lead_(log, {.steps_max = state_->options.max_lead_steps, .bytes_max = state_->options.max_lead_bytes}) {}
+        lead_(log, {.steps_max = state_->options.max_lead_steps,
+                    .bytes_max = state_->options.max_lead_bytes,
+                    .producer = state_->name,
+                    .incarnation = state_->opened.incarnation}) {}
 
   // Waits until the readers are near enough. Errors: kStalled, the end of the producer, those of the log.
   Result<void> AwaitLead();

@@ -97,7 +97,9 @@ TEST_F(StreamGroupTest, JobGoesBackToAnyCheckpointThatItStillHolds) {
 }
 
 TEST_F(StreamGroupTest, LeadIsCountedFromWhereTheSlowestGroupHasReached) {
-  const auto exceeded = [&](LeadLimits limits) { return LeadLimit(stream_.log(), limits).Exceeded()->has_value(); };
+  const auto exceeded = [&](LeadLimits limits) {
+    return LeadLimit(stream_.log(), std::move(limits)).Exceeded()->has_value();
+  };
   EXPECT_TRUE(exceeded({.steps_max = 10}));
   EXPECT_FALSE(exceeded({.steps_max = 11}));
   EXPECT_FALSE(exceeded({}));
@@ -126,6 +128,26 @@ TEST_F(StreamGroupTest, ProducerThatWaitsForItsReadersIsWokenByItsClosing) {
   std::thread waits([&] { EXPECT_THAT(publish(), IsError(ErrorCode::kClosed)); });
   producer.Close();
   waits.join();
+}
+
+// While it waits it commits nothing, so that nothing else would tell it; found by the simulator.
+// Covers I12.
+TEST_F(StreamGroupTest, ProducerThatWaitsForItsReadersLearnsOfItsEnd) {
+  Stream stream = *Stream::Create(stream_.env(), "live");
+  ASSERT_THAT(stream.CreateGroup("train", Step{0}), IsOk());
+  const ProducerOptions limited{.max_lead_steps = 1};
+  const auto publish = [](Producer& producer) {
+    GlobalBatch batch({.dp = 1, .cp = 1});
+    EXPECT_THAT(batch.Set({}, ToBytes("x")), IsOk());
+    return producer.Publish(std::move(batch), {});
+  };
+  Producer producer = *stream.OpenProducer("a", limited);
+  ASSERT_THAT(publish(producer), IsOkAndHolds(1u));
+  ASSERT_THAT(producer.Flush(), IsOk());
+  Producer newer = *stream.OpenProducer("a", limited);
+  EXPECT_THAT(publish(producer), IsError(ErrorCode::kFenced));
+  ASSERT_THAT(stream.Seal(), IsOk());
+  EXPECT_THAT(publish(newer), IsError(ErrorCode::kSealed));
 }
 
 // Covers D4, I9.
