@@ -43,6 +43,18 @@ function(bw_library name)
   target_link_libraries(bw_${name} PUBLIC ${ARG_DEPS})
 endfunction()
 
+# What every test includes and few headers of ours do: read once, it saves a third of the time of building the tests.
+function(bw_test_headers)
+  if(TARGET bw_test_headers)
+    return()
+  endif()
+  # A program, as the tests are: a library's code is position-independent in another way, which clang minds.
+  file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.cc CONTENT "int main() {}\n")
+  add_executable(bw_test_headers ${CMAKE_BINARY_DIR}/test_headers.cc)
+  target_link_libraries(bw_test_headers PRIVATE rapidcheck GTest::gmock GTest::gtest)
+  target_precompile_headers(bw_test_headers PRIVATE <gmock/gmock.h> <gtest/gtest.h> <rapidcheck/gtest.h>)
+endfunction()
+
 # bw_test(NAME SOURCES a_test.cc ... [DEPS targets...] [LABELS concurrency] [TIMEOUT s]): one gtest binary NAME, one ctest entry.
 # Under BATCHWEAVE_ONLY_CONCURRENCY only tests labelled concurrency are built, under BATCHWEAVE_MUTANTS none.
 function(bw_test name)
@@ -50,8 +62,10 @@ function(bw_test name)
   if(BATCHWEAVE_MUTANTS OR (BATCHWEAVE_ONLY_CONCURRENCY AND NOT "concurrency" IN_LIST ARG_LABELS))
     return()
   endif()
+  bw_test_headers()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} rapidcheck GTest::gmock GTest::gtest_main)
+  target_precompile_headers(${name} REUSE_FROM bw_test_headers)
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
