@@ -56,7 +56,7 @@ INSTANTIATE_TEST_SUITE_P(, NamedSeedTest,
                                            std::pair("ReaderSleptThroughADeletion", 5007),
                                            std::pair("LimitedProducerOfASealedStream", 5005),
                                            std::pair("SleepersGoOnWithADeletedStream", 5259)),
-                         [](const auto& info) { return std::string(info.param.first); });
+                         [](const auto& named) { return std::string(named.param.first); });
 
 TEST(RunSeedsTest, CountsEachSeedOnceOverSeveralProcesses) {
   std::multiset<uint64_t> seen;
