@@ -40,7 +40,7 @@ bool ClientStore::AwaitAnswer(SimTime until) {
 
 template <typename T>
 Result<T> ClientStore::Send(const char* verb, std::string_view subject, const Fate& fate,
-                            std::function<Result<T>()> effect) {
+                            const std::function<Result<T>()>& effect) {
   Scheduler& scheduler = machine_.scheduler;
   if (process_.dead()) {
     process_.YieldDead();
@@ -84,7 +84,7 @@ Result<void> ClientStore::Put(std::string_view key, std::span<const ByteView> pi
 Result<SharedBytes> ClientStore::Fetch(std::string_view key, StoreCall call, const Fate& fate) {
   return Send<SharedBytes>(call == kCallGet ? "gets" : "reads", key, fate,
                            [this, name = std::string(key), fault = fate.body_fault]() -> Result<SharedBytes> {
-                             const SharedBytes object = machine_.server.Read(name);
+                             SharedBytes object = machine_.server.Read(name);
                              if (object == nullptr) return NoObject(name);
                              if (fault) return Damaged(object, *fault, machine_.network.random());
                              return object;

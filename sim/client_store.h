@@ -36,7 +36,8 @@ class ClientStore final : public ObjectStore {
   };
   // Sends `effect`, whose result is the answer, with `fate`, and waits for it.
   template <typename T>
-  Result<T> Send(const char* verb, std::string_view subject, const Fate& fate, std::function<Result<T>()> effect);
+  Result<T> Send(const char* verb, std::string_view subject, const Fate& fate,
+                 const std::function<Result<T>()>& effect);
   bool AwaitAnswer(SimTime until);
   Result<SharedBytes> Fetch(std::string_view key, StoreCall call, const Fate& fate);
 

@@ -44,7 +44,8 @@ void Ledger::OnManifest(Version version, const SharedBytes& bytes) {
   Result<Manifest> decoded = DecodeManifest(*bytes);
   const Result<Hash128> hash = ManifestHash(*bytes);
   if (!decoded.ok() || !hash.ok()) {
-    return Report("I2", fmt::format("version {} cannot be read: {}", version.value, ToString(decoded.error())));
+    return Report("I2", fmt::format("version {} cannot be read: {}", version.value,
+                                    decoded.ok() ? ToString(hash.error()) : ToString(decoded.error())));
   }
   Manifest after = std::move(decoded).value();
   CheckSuccession(after);
@@ -121,8 +122,10 @@ std::optional<Step> Ledger::StepOfData(const std::string& key) const {
 }
 
 void Ledger::Report(std::string invariant, std::string message) {
-  violations_.push_back(
-      {.invariant = std::move(invariant), .message = std::move(message), .about = "manifest/", .when = {}});
+  violations_.push_back({.invariant = std::move(invariant),
+                         .message = std::move(message),
+                         .about = "manifest/",
+                         .when = scheduler_.now()});
 }
 
 }  // namespace batchweave::sim

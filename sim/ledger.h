@@ -22,7 +22,8 @@ struct LedgerStep {
 // Decodes each version as it is created, and tells the checkers. What cannot be decoded or does not follow is a breach.
 class Ledger final : public ServerObserver {
  public:
-  Ledger(const Server& server, std::vector<Violation>& violations) : store_(server), violations_(violations) {}
+  Ledger(const Server& server, const Scheduler& scheduler, std::vector<Violation>& violations)
+      : store_(server), scheduler_(scheduler), violations_(violations) {}
 
   void Tell(Checker& checker) { checkers_.push_back(&checker); }
 
@@ -51,6 +52,7 @@ class Ledger final : public ServerObserver {
   DirectStore store_;
   TestEnv env_;
   std::unique_ptr<ManifestLog> log_;
+  const Scheduler& scheduler_;
   std::vector<Violation>& violations_;
   std::vector<Checker*> checkers_;
   std::optional<StreamKeys> keys_;

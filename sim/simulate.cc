@@ -227,10 +227,20 @@ std::string StoryOf(const Trace& trace, const Violation& violation) {
   return story;
 }
 
+struct LeftBehind {
+  std::unique_ptr<World> world;
+  std::unique_ptr<Director> director;
+};
+
+// Where a run ends early its fibres cannot be unwound, so the whole world is left as it is, for good.
+void LeaveBehind(LeftBehind left) {
+  static auto& all = *new std::vector<LeftBehind>;
+  all.push_back(std::move(left));
+}
+
 }  // namespace
 
 Outcome Simulate(uint64_t seed, const SimulateOptions& options) {
-  // Where a run ends early its fibres cannot be unwound, so the whole world is left as it is, for good.
   auto world = std::make_unique<World>(MakePlan(seed));
   if (options.print_trace) world->trace().PrintAll();
   auto director = std::make_unique<Director>(*world);
@@ -261,8 +271,7 @@ Outcome Simulate(uint64_t seed, const SimulateOptions& options) {
                   .faults = world->network().counts()};
   if (!outcome.violations.empty()) {
     outcome.story = StoryOf(world->trace(), outcome.violations.front());
-    (void)director.release();
-    (void)world.release();
+    LeaveBehind({std::move(world), std::move(director)});
   }
   return outcome;
 }

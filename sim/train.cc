@@ -300,7 +300,7 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
     run->start = WhereToGoOn();
     run->names = job_.names;
     run->mesh = DrawMesh();
-    const size_t ranks = run->mesh.dp_size * run->mesh.cp_size;
+    const size_t ranks = size_t{run->mesh.dp_size} * run->mesh.cp_size;
     run->positions.resize(ranks);
     run->ended.resize(ranks);
     for (size_t index = 0; index < ranks; ++index) {

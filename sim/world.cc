@@ -19,7 +19,7 @@ World::World(Plan plan)
       server_(scheduler_, plan_.profile->ordered_list),
       network_(scheduler_, *plan_.profile, plan_.seed ^ 0x6E6574),
       random_(plan_.seed ^ 0x776F726C64),
-      ledger_(server_, violations_),
+      ledger_(server_, scheduler_, violations_),
       evidence_{.server = server_, .ledger = ledger_, .scheduler = scheduler_, .violations = violations_} {
   network_.SetRates(plan_.rates);
   AddLogCheckers(evidence_, checkers_);

@@ -64,7 +64,7 @@ ProgressReporter::ProgressReporter(ManifestLog& log, std::string_view group)
 Result<void> ProgressReporter::Report(Step reached) {
   const TimePoint now = log_.env().clock.Now();
   const bool has_read_all = reached >= end_;
-  const bool is_news = has_read_all && written_ != reached;
+  const bool is_news = has_read_all && told_ != reached;
   // Later the same is told again: an older hint that was long under way may have landed on it.
   if (denied_ || (now < next_at_ && !is_news)) return {};
   next_at_ = After(now, kProgressInterval);
@@ -73,7 +73,7 @@ Result<void> ProgressReporter::Report(Step reached) {
     denied_ = true;
     return WithContext(put.error(), "progress of this group is not told");
   }
-  if (put.ok()) written_ = reached;
+  told_ = reached;  // Or tried to: on a store that refuses, once an interval is enough.
   LookForEnd();
   return {};
 }

@@ -37,9 +37,8 @@ class ProgressReporter {
   // `log` must outlive the reporter.
   ProgressReporter(ManifestLog& log, std::string_view group);
 
-  // The ranks' next step is `reached`. Writes that, unless the last hint is younger than kProgressInterval and is the
-  // same, or there is still something to read of what the stream had then: who has read all may not come back before
-  // producers that wait for him have been told.
+  // The ranks' next step is `reached`. Within kProgressInterval of the last hint only what is new is written, and only where
+  // the job has read all that the stream had then: it may not come back before producers that wait for it were told.
   // Errors: kDenied, once; after that nothing more is written. Any other failure is no error: a later call writes.
   Result<void> Report(Step reached);
 
@@ -49,7 +48,7 @@ class ProgressReporter {
   ManifestLog& log_;
   const std::string key_;
   bool denied_ = false;
-  std::optional<Step> written_;
+  std::optional<Step> told_;
   TimePoint next_at_ = TimePoint::min();
   Step end_{};  // Of the stream, at the last hint: never beyond what it is now.
 };

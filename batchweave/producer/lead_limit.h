@@ -16,7 +16,8 @@ namespace batchweave {
 struct LeadLimits {
   uint64_t steps_max = 0;  // 0: no limit.
   uint64_t bytes_max = 0;  // Of data objects; 0: no limit.
-  // Whose limit it is: while it waits it commits nothing, and would not learn otherwise that it was fenced. None: unasked.
+  // Whose limit it is: while it waits it commits nothing, and would not learn otherwise that it was fenced or the stream
+  // sealed. None: that is not looked at.
   std::string producer{};
   Incarnation incarnation{};
 };

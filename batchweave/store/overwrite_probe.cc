@@ -69,7 +69,10 @@ class OverwriteRace {
           PutBytes(env_.store, key_, AsBytes(done % 2 == 0 ? "after" : "before"), PutMode::kOverwrite);
       done += put.ok() ? 1 : 0;
       if (!put.ok() && !WasRefused(put)) return put;
-      if (env_.clock.Now() >= deadline) return done >= kOverwritesEnough ? Result<void>() : put;
+      if (env_.clock.Now() >= deadline) {
+        if (done >= kOverwritesEnough) return {};
+        return Error{ErrorCode::kUnavailable, fmt::format("only {} overwrites in all the time there was", done)};
+      }
       if (!put.ok()) Pause();
     }
     return {};
