@@ -65,8 +65,7 @@ class OverwriteRace {
     const TimePoint deadline = After(env_.clock.Now(), kRaceTime);
     int done = 0;
     while (!IsBroken() && done < kOverwritesMax && (done < kOverwritesMin || tries_ < kTries)) {
-      const Result<void> put =
-          PutBytes(env_.store, key_, AsBytes(done % 2 == 0 ? "after" : "before"), PutMode::kOverwrite);
+      Result<void> put = PutBytes(env_.store, key_, AsBytes(done % 2 == 0 ? "after" : "before"), PutMode::kOverwrite);
       done += put.ok() ? 1 : 0;
       if (!put.ok() && !WasRefused(put)) return put;
       if (env_.clock.Now() >= deadline) {
