@@ -19,7 +19,7 @@ constexpr int kOverwritesMax = 20'000;
 // Nor where the store takes one write a second of a key and refuses all others, as Google's does: what was tried by
 // then must do, if there were some overwrites at all.
 constexpr Duration kRaceTime = std::chrono::seconds(20);
-constexpr int kOverwritesEnough = 4;
+constexpr int kOverwritesEnough = 2;
 // Between tries that were refused, for each.
 constexpr Duration kRefusedPause = std::chrono::milliseconds(500);
 // For the delete at the end, which comes right after an overwrite and may be refused for that.
