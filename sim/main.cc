@@ -84,6 +84,7 @@ int RunManySeeds(const Options& options) {
     if (progress) fmt::print(stderr, "\r{} of {} seeds", done, options.seeds);
     if (outcome.violations.empty()) return;
     if (!options.first_breach) PrintBreach(outcome, options.mutation);
+    std::fflush(stdout);
     if (first_breach.empty()) {
       first_breach = fmt::format("{}: {}", outcome.violations.front().invariant, outcome.violations.front().message);
     }

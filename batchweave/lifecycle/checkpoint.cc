@@ -20,7 +20,7 @@ void KeepLast(Manifest& next, std::string_view group, size_t keep_last) {
   };
   const auto counted = static_cast<size_t>(std::ranges::count_if(next.checkpoints, counts));
   size_t surplus = counted - std::min(counted, keep_last);
-  if (BW_MUTATION(kKeepLastByStep)) std::ranges::stable_sort(next.checkpoints, {}, &Checkpoint::position);
+  if (BW_MUTATION(kKeepLastByStep)) std::ranges::sort(next.checkpoints, {}, &Checkpoint::position);
   std::erase_if(next.checkpoints, [&](const Checkpoint& checkpoint) {
     if (surplus == 0 || !counts(checkpoint)) return false;
     --surplus;
