@@ -17,6 +17,7 @@ using std::chrono::seconds;
 constexpr Duration kStallAfter = minutes(1);
 constexpr Duration kWorkerTime = minutes(3);
 constexpr int kGatherTriesMax = 10;
+constexpr int kStallsMax = 60;
 // What OpenProducer promises: batchweave/producer/open_producer.cc.
 constexpr Duration kOpenTime = minutes(2);
 
@@ -101,6 +102,9 @@ class ProducerProgram {
   bool Continues(const Error& error) {
     if (IsEnd(error)) done_ = true;
     if (!MayTryAgain(error)) return false;
+    // A holder that has stalled for an hour is started anew, as any orchestrator would.
+    stalls_ = error.code == ErrorCode::kStalled ? stalls_ + 1 : 0;
+    if (stalls_ == kStallsMax) return false;
     SleepFor(process_, seconds(1));
     return !process_.dead();
   }
@@ -203,6 +207,7 @@ class ProducerProgram {
   bool& done_;
   Producer* producer_ = nullptr;
   int in_vain_ = 0;             // Tickets.
+  int stalls_ = 0;              // One after the other.
   uint64_t published_seq_ = 0;  // Of this holder's last batch.
   uint64_t published_number_ = 0;
 };
