@@ -50,7 +50,6 @@ namespace batchweave {
   X(kReclaimTakesUploads, "I4", "reclaim deletes what is uploaded and not yet committed")                              \
   X(kReclaimReachesOnePart, "I8", "reclaim follows only the first part of an entry")                                   \
   X(kReclaimTakesTheFirstStep, "I8", "after a trim the data of the first step that stays is deleted too")              \
-  X(kReclaimKeepsCovered, "I9", "data of steps that were trimmed is never deleted")                                    \
   X(kReclaimKeepsFenced, "I9", "uploads of fenced producers are never deleted")                                        \
   X(kTrailersNotChecked, "I10", "a reader takes the bytes as they come")                                               \
   X(kTailTakenAsNext, "I10", "a reader takes the oldest entry of a tail for the step that it waits for")               \
