@@ -12,6 +12,28 @@
 namespace batchweave::sim {
 namespace {
 
+void AddArchives(const Evidence& evidence, const std::vector<ArchiveRef>& refs, std::set<std::string>& keys) {
+  for (const ArchiveRef& ref : refs) {
+    if (ref.end <= evidence.ledger.newest().first_step) continue;
+    const std::string key = evidence.ledger.keys()->Archive(ref);
+    keys.insert(key);
+    if (ref.kind != ArchiveRef::Kind::kIndex) continue;
+    const SharedBytes object = evidence.server.Find(key);
+    if (object == nullptr) continue;
+    const Result<ArchiveIndex> index = DecodeArchiveIndex(*object);
+    if (index.ok()) AddArchives(evidence, index->children, keys);
+  }
+}
+
+// The archived objects that the newest version reaches, by the objects themselves.
+std::set<std::string> ArchivesInUse(const Evidence& evidence) {
+  const Manifest& newest = evidence.ledger.newest();
+  std::set<std::string> keys;
+  AddArchives(evidence, newest.archives, keys);
+  if (newest.archived_rows) keys.insert(evidence.ledger.keys()->Archive(*newest.archived_rows));
+  return keys;
+}
+
 class HoldChecker final : public Checker {
  public:
   explicit HoldChecker(const Evidence& evidence) : evidence_(evidence) {}
@@ -50,9 +72,8 @@ class HoldChecker final : public Checker {
     }
     const std::optional<ParsedKey> parsed = ParseKey(*evidence_.ledger.keys(), key);
     if (!parsed || parsed->kind != ParsedKey::Kind::kArchive) return;
-    // The object is gone already: what still refers to it is a ref of the newest version, or of an index that is there.
-    const bool is_rows = newest.archived_rows && evidence_.ledger.keys()->Archive(*newest.archived_rows) == key;
-    if (is_rows || IsReferred(newest.archives, newest.first_step, key)) {
+    // Below an index that is gone nothing is found: that was told when the index went.
+    if (ArchivesInUse(evidence_).contains(key)) {
       evidence_.Report("I8", "an archived object in use was deleted: key=" + key, key);
     }
   }
@@ -144,19 +165,6 @@ class HoldChecker final : public Checker {
     return std::ranges::find(manifest.checkpoints, group, &Checkpoint::group) != manifest.checkpoints.end();
   }
 
-  bool IsReferred(const std::vector<ArchiveRef>& refs, Step first_step, const std::string& key) const {
-    return std::ranges::any_of(refs, [&](const ArchiveRef& ref) {
-      if (ref.end <= first_step) return false;
-      const std::string own = evidence_.ledger.keys()->Archive(ref);
-      if (own == key) return true;
-      if (ref.kind != ArchiveRef::Kind::kIndex) return false;
-      const SharedBytes object = evidence_.server.Find(own);
-      if (object == nullptr) return false;  // Told when it was deleted.
-      const Result<ArchiveIndex> index = DecodeArchiveIndex(*object);
-      return index.ok() && IsReferred(index->children, first_step, key);
-    });
-  }
-
   struct Registered {
     Step position{};
     Session session{};
@@ -175,11 +183,13 @@ class LeakChecker final : public Checker {
     const StreamKeys& keys = *evidence_.ledger.keys();
     const Manifest& newest = evidence_.ledger.newest();
     std::set<std::string> expected = Expected();
+    const std::string one_probe = ProbePrefix(keys.name, 0);
+    const std::string probes = one_probe.substr(0, one_probe.rfind('/', one_probe.size() - 2) + 1);
     evidence_.server.ForEach([&](const std::string& key, const SharedBytes& bytes) {
       if (expected.erase(key) > 0) return;
       const std::optional<ParsedKey> parsed = ParseKey(keys, key);
       // A probe that was killed leaves its object: docs/protocol.md, I9.
-      if (key.starts_with(ProbeRoot())) return;
+      if (key.starts_with(probes)) return;
       const bool is_manifest = parsed && parsed->kind == ParsedKey::Kind::kManifest;
       const bool is_known =
           parsed && (parsed->kind == ParsedKey::Kind::kPlaceholder || parsed->kind == ParsedKey::Kind::kProgress);
@@ -193,11 +203,6 @@ class LeakChecker final : public Checker {
   }
 
  private:
-  static std::string ProbeRoot() {
-    const std::string one = ProbePrefix("run", 0);
-    return one.substr(0, one.find('/', one.find('/') + 1) + 1);
-  }
-
   // By the ledger, not by the library's own walk.
   std::set<std::string> Expected() const {
     const StreamKeys& keys = *evidence_.ledger.keys();
@@ -210,22 +215,8 @@ class LeakChecker final : public Checker {
         expected.insert(keys.Data(entry.producer, entry.incarnation, entry.seq, part.nonce));
       }
     }
-    AddArchives(newest.archives, newest.first_step, expected);
-    if (newest.archived_rows) expected.insert(keys.Archive(*newest.archived_rows));
+    expected.merge(ArchivesInUse(evidence_));
     return expected;
-  }
-
-  void AddArchives(const std::vector<ArchiveRef>& refs, Step first_step, std::set<std::string>& expected) const {
-    for (const ArchiveRef& ref : refs) {
-      if (ref.end <= first_step) continue;
-      const std::string key = evidence_.ledger.keys()->Archive(ref);
-      expected.insert(key);
-      if (ref.kind != ArchiveRef::Kind::kIndex) continue;
-      const SharedBytes object = evidence_.server.Find(key);
-      const Result<ArchiveIndex> index =
-          object == nullptr ? Error{ErrorCode::kNotFound, key} : DecodeArchiveIndex(*object);
-      if (index.ok()) AddArchives(index->children, first_step, expected);
-    }
   }
 
   const Evidence& evidence_;

@@ -50,12 +50,11 @@ class DurableChecker final : public Checker {
 
   void OnVersion(const Manifest& before, const Manifest& after) override {
     const StreamKeys& keys = *evidence_.ledger.keys();
-    for (Step step = std::max(before.next_step, after.tail_first()); step < after.next_step; step = step + 1) {
-      const Entry& entry = after.tail[step.value - after.tail_first().value];
+    ForEachNewEntry(before, after, [&](Step /*step*/, const Entry& entry) {
       for (const Part& part : entry.parts) {
         Require(keys.Data(entry.producer, entry.incarnation, entry.seq, part.nonce), part.object_bytes, after.version);
       }
-    }
+    });
     for (const ArchiveRef& ref : after.archives) {
       if (ref.version == after.version) Require(keys.Archive(ref), ref.object_bytes, after.version);
     }

@@ -34,9 +34,7 @@ class SequenceChecker final : public Checker {
 
   void OnVersion(const Manifest& before, const Manifest& after) override {
     BeginLives(after);
-    for (Step step = std::max(before.next_step, after.tail_first()); step < after.next_step; step = step + 1) {
-      OnEntry(step, after.tail[step.value - after.tail_first().value]);
-    }
+    ForEachNewEntry(before, after, [&](Step step, const Entry& entry) { OnEntry(step, entry); });
     for (const ProducerRow& row : after.rows) CompareRow(row, after);
     if (after.archived_rows && after.archived_rows != before.archived_rows) CompareTable(after);
   }
@@ -137,14 +135,13 @@ class IncarnationChecker final : public Checker {
       }
       known = row.incarnation;
     }
-    for (Step step = std::max(before.next_step, after.tail_first()); step < after.next_step; step = step + 1) {
-      const Entry& entry = after.tail[step.value - after.tail_first().value];
-      if (entry.incarnation == current_[entry.producer]) continue;
+    ForEachNewEntry(before, after, [&](Step step, const Entry& entry) {
+      if (entry.incarnation == current_[entry.producer]) return;
       evidence_.Report("I6",
                        fmt::format("step {} is of incarnation {} of {}, and {} is current", step.value,
                                    entry.incarnation.value, entry.producer, current_[entry.producer].value),
                        About(entry.producer));
-    }
+    });
   }
 
  private:

@@ -34,12 +34,6 @@ struct OpeningReport {
   Incarnation incarnation{};
 };
 
-struct SessionReport {
-  std::string group;
-  Session session{};
-  Step start{};
-};
-
 // A trainer was told that its checkpoint is registered.
 struct CheckpointReport {
   std::string group;
@@ -74,7 +68,6 @@ class Checker : public ServerObserver {
   virtual void OnVersion(const Manifest& /*before*/, const Manifest& /*after*/) {}
   virtual void OnAcknowledged(const Acknowledgement& /*acknowledgement*/) {}
   virtual void OnOpened(const OpeningReport& /*opening*/) {}
-  virtual void OnSession(const SessionReport& /*session*/) {}
   virtual void OnCheckpoint(const CheckpointReport& /*checkpoint*/) {}
   virtual void OnDelivery(const Delivery& /*delivery*/) {}
   virtual void OnCall(const TimedCall& /*call*/) {}

@@ -1,6 +1,7 @@
 // The checkers, one an invariant of docs/protocol.md. I2 and I3 are the ledger's, which reads every version anyway.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,14 @@ struct Evidence {
 
   void Report(std::string invariant, std::string message, std::string about = {}) const;
 };
+
+// The entries that `after`, which follows `before`, brought.
+template <typename Visit>
+void ForEachNewEntry(const Manifest& before, const Manifest& after, Visit visit) {
+  for (Step step = std::max(before.next_step, after.tail_first()); step < after.next_step; step = step + 1) {
+    visit(step, after.tail[step.value - after.tail_first().value]);
+  }
+}
 
 using Checkers = std::vector<std::unique_ptr<Checker>>;
 

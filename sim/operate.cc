@@ -172,8 +172,7 @@ void KeepFate(World& world) {
 void Insist(World& world, const std::string& name, const std::function<Result<void>(Process&, Stream&)>& body) {
   bool done = false;
   while (!done) {
-    Process& process = world.Spawn(name);
-    process.Run([&] {
+    world.RunOne(name, [&](Process& process) {
       std::optional<Stream> stream = OpenStream(world, process);
       if (!stream) {
         done = !process.dead();
@@ -182,7 +181,6 @@ void Insist(World& world, const std::string& name, const std::function<Result<vo
       const Result<void> result = body(process, *stream);
       done = !process.dead() && (result.ok() || FailedWith(result, ErrorCode::kIncompatible));
     });
-    while (!process.idle()) world.Sleep(seconds(1));
   }
 }
 

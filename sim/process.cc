@@ -125,6 +125,8 @@ void Process::PauseUntil(SimTime until) {
   pauses_ += 1;
 }
 
+bool Process::stopped() const { return RunsFrom() > machine_.scheduler.now(); }
+
 void Process::YieldDead() {
   calls_after_death_ += 1;
   BW_CHECK(calls_after_death_ < kCallsAfterDeathMax);  // I12: something tries again without bound.

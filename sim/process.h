@@ -82,6 +82,7 @@ class Process final : public FiberOwner {
   bool dead() const { return dead_; }
   // It is stopped until then, as by SIGSTOP: requests under way go on without it.
   void PauseUntil(SimTime until);
+  bool stopped() const;
   uint64_t pauses() const { return pauses_; }
   SimTime RunsFrom() const override { return dead_ ? SimTime{} : runs_from_; }
 

@@ -21,12 +21,6 @@ constexpr int kStallsMax = 60;
 // What OpenProducer promises: batchweave/producer/open_producer.cc.
 constexpr Duration kOpenTime = minutes(2);
 
-// Says what to do about an error of a producer's call: true, try again.
-bool MayTryAgain(const Error& error) {
-  return error.code == ErrorCode::kStalled || error.code == ErrorCode::kUnavailable ||
-         error.code == ErrorCode::kUnknownOutcome || error.code == ErrorCode::kCorrupt;
-}
-
 // Receipts of the parts of one batch, by the workers who wrote them; they may come when nobody waits any more.
 struct Parts {
   PartTicket ticket;
@@ -49,7 +43,10 @@ class ProducerProgram {
 
   void Run() {
     std::optional<Stream> stream = OpenStream(world_, process_);
-    if (!stream) return Over(stream);
+    if (!stream) {
+      done_ |= !process_.dead();
+      return;
+    }
     Result<Producer> opened = world_.Call(process_, "OpenProducer", kOpenTime, [&] {
       return stream->OpenProducer(
           plan_.name, {.forget = plan_.forget, .max_lead_steps = plan_.max_lead_steps, .stall_after = kStallAfter});
@@ -75,10 +72,6 @@ class ProducerProgram {
   bool IsEnd(const Error& error) const {
     return error.code == ErrorCode::kAlreadyExists || error.code == ErrorCode::kSealed ||
            error.code == ErrorCode::kIncompatible || error.code == ErrorCode::kNotFound;
-  }
-
-  void Over(const std::optional<Stream>& /*stream*/) {
-    if (!process_.dead()) done_ = true;
   }
 
   // Waits for what was published, and tells that it is committed. False: this holder is at its end.
@@ -220,8 +213,7 @@ void KeepProducer(World& world, const ProducerPlan& plan) {
   while (!source->done) {
     std::erase_if(running, [](const Process* process) { return process->idle(); });
     // A stopped holder is replaced, as an orchestrator does that no longer hears of it; it may come back.
-    const bool all_stopped = std::ranges::all_of(
-        running, [&](const Process* process) { return process->RunsFrom() > world.scheduler().now(); });
+    const bool all_stopped = std::ranges::all_of(running, [](const Process* process) { return process->stopped(); });
     if (running.empty() || (all_stopped && world.Chance(0.2)) || (world.storming() && world.Chance(0.002))) {
       Process& process = world.Spawn(plan.name);
       running.push_back(&process);

@@ -45,10 +45,10 @@ class Director {
     world_.trace().Add(world_.scheduler().now(), "the storm", "is over", "", "");
     if (IsOurs()) {
       DropVisitors();
-      AwaitProducers();
+      Await(producing_);
       Seal();
     }
-    AwaitJobs();
+    Await(training_);
     if (world_.plan().deletes_at_end && IsOurs()) Delete();
     AwaitProcesses();
     world_.Sleep(kAllLanded);
@@ -90,42 +90,34 @@ class Director {
     while (!std::ranges::all_of(racers, [](const Process* it) { return it->idle(); })) world_.Sleep(seconds(1));
     if (created > 1) world_.Breach("I1", fmt::format("{} creators were told that they created the stream", created));
     while (!world_.ledger().keys()) {
-      Process& process = world_.Spawn("creator");
-      process.Run([&process] { (void)Stream::Open(process.env(), kStreamName, {.create = true}); });
-      while (!process.idle()) world_.Sleep(seconds(1));
+      world_.RunOne("creator",
+                    [](Process& process) { (void)Stream::Open(process.env(), kStreamName, {.create = true}); });
     }
   }
 
   void StartFleet() {
     const Plan& plan = world_.plan();
-    produced_.resize(plan.producers.size());
-    trained_.resize(plan.jobs.size());
-    for (size_t i = 0; i < plan.producers.size(); ++i) {
-      produced_[i] = std::make_unique<bool>(false);
-      world_.Keep([this, i] {
-        KeepProducer(world_, world_.plan().producers[i]);
-        *produced_[i] = true;
-      });
+    for (const ProducerPlan& producer : plan.producers) {
+      KeepCounted(producing_, [this, &producer] { KeepProducer(world_, producer); });
     }
-    if (plan.churn > 0) {
-      produced_.push_back(std::make_unique<bool>(false));
-      world_.Keep([this, done = produced_.back().get()] {
-        KeepChurn(world_);
-        *done = true;
-      });
-    }
-    for (size_t i = 0; i < plan.jobs.size(); ++i) {
-      trained_[i] = std::make_unique<bool>(false);
-      world_.Keep([this, i] {
-        KeepJob(world_, world_.plan().jobs[i]);
-        *trained_[i] = true;
-      });
+    if (plan.churn > 0) KeepCounted(producing_, [this] { KeepChurn(world_); });
+    for (const JobPlan& job : plan.jobs) {
+      KeepCounted(training_, [this, &job] { KeepJob(world_, job); });
     }
     for (uint32_t i = 0; i < plan.reclaimers; ++i) world_.Keep([this] { KeepReclaimer(world_); });
     if (plan.operator_pace > Duration{}) world_.Keep([this] { KeepOperator(world_); });
     if (plan.fate_pace > Duration{}) world_.Keep([this] { KeepFate(world_); });
     if (plan.seals_early) world_.Keep([this] { SealEarly(); });
     if (plan.newer_binary) world_.Keep([this] { BeNewer(); });
+  }
+
+  // `at_work` is how many of a kind have not come to their end.
+  void KeepCounted(size_t& at_work, const std::function<void()>& body) {
+    at_work += 1;
+    world_.Keep([&at_work, body] {
+      body();
+      at_work -= 1;
+    });
   }
 
   void BeNewer() {
@@ -160,13 +152,8 @@ class Director {
     });
   }
 
-  void AwaitProducers() {
-    while (IsOurs() && !std::ranges::all_of(produced_, [](const auto& done) { return *done; }))
-      world_.Sleep(seconds(1));
-  }
-
-  void AwaitJobs() {
-    while (IsOurs() && !std::ranges::all_of(trained_, [](const auto& done) { return *done; })) world_.Sleep(seconds(1));
+  void Await(const size_t& at_work) {
+    while (IsOurs() && at_work > 0) world_.Sleep(seconds(1));
   }
 
   void AwaitProcesses() {
@@ -182,14 +169,12 @@ class Director {
   void Delete() {
     bool deleted = false;
     while (!deleted) {
-      Process& process = world_.Spawn("deleter");
-      process.Run([&] {
+      world_.RunOne("deleter", [&](Process& process) {
         const Result<DeleteReport> report = world_.Call(process, "Delete", hours(6), [&] {
           return DeleteStream(process.env(), kStreamName, After(process.clock().Now(), minutes(2)));
         });
         deleted = report.ok();
       });
-      while (!process.idle()) world_.Sleep(seconds(1));
     }
   }
 
@@ -213,8 +198,8 @@ class Director {
   }
 
   World& world_;
-  std::vector<std::unique_ptr<bool>> produced_;
-  std::vector<std::unique_ptr<bool>> trained_;
+  size_t producing_ = 0;
+  size_t training_ = 0;
   bool done_ = false;
 };
 

@@ -33,7 +33,6 @@ struct Saved {
 struct Job {
   std::vector<Saved> saved;  // Oldest first.
   uint64_t names = 0;
-  bool done = false;
 };
 
 // One run: the ranks between a (re)start and its end, and what they tell each other.
@@ -99,11 +98,6 @@ class RankProgram {
     }
   }
 
-  static bool MayTryAgain(const Error& error) {
-    return error.code == ErrorCode::kStalled || error.code == ErrorCode::kUnavailable ||
-           error.code == ErrorCode::kUnknownOutcome || error.code == ErrorCode::kCorrupt;
-  }
-
   // The session holds its start until its first checkpoint: while the run goes on, nothing that it reads is trimmed.
   void OnTrimmed(const Error& error) {
     if (error.code != ErrorCode::kTrimmed || process_.dead() || run_->given_up) return;
@@ -120,7 +114,9 @@ class RankProgram {
       if (group.ok()) {
         group_.emplace(*std::move(group));
         run_->session = group_->session();
-        world_.Tell(process_, SessionReport{.group = plan_.group, .session = run_->session, .start = run_->start});
+        world_.trace().Add(world_.scheduler().now(), process_.name(), "opened",
+                           fmt::format("session {} of {}", run_->session.value, plan_.group),
+                           fmt::format("step {}", run_->start.value));
         return !process_.dead();
       }
       // A run that was given up may have registered one more, since it was decided where to go on.
@@ -269,7 +265,7 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
       Leave(*run);
       world_.Sleep(world_.Exponential(seconds(5)));
     }
-    AwaitRanks();
+    while (!AllIdle()) world_.Sleep(seconds(1));
   }
 
  private:
@@ -277,8 +273,7 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
     bool created = false;
     bool is_over = false;
     while (!created && !is_over) {
-      Process& process = world_.Spawn(plan_.group + ".creator");
-      process.Run([&] {
+      world_.RunOne(plan_.group + ".creator", [&](Process& process) {
         std::optional<Stream> stream = OpenStream(world_, process);
         if (!stream) is_over = !process.dead();
         while (stream && !process.dead() && !created && !is_over) {
@@ -290,7 +285,6 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
           if (!created) SleepFor(process, seconds(1));
         }
       });
-      while (!process.idle()) world_.Sleep(seconds(1));
     }
     return created;
   }
@@ -336,16 +330,14 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
     const auto is_down = [&] {
       return run.stop || std::ranges::any_of(ranks_, [](const Process* rank) { return rank->dead(); });
     };
-    const auto all_idle = [&] { return std::ranges::all_of(ranks_, [](const Process* rank) { return rank->idle(); }); };
-    while (!is_down() && !all_idle()) {
+    while (!is_down() && !AllIdle()) {
       world_.Sleep(seconds(1));
       if (IsStopped() && world_.Chance(0.1)) return;  // Nobody hears of a rank any more.
     }
   }
 
   bool IsStopped() const {
-    return std::ranges::any_of(ranks_,
-                               [&](const Process* rank) { return rank->RunsFrom() > world_.scheduler().now(); });
+    return std::ranges::any_of(ranks_, [](const Process* rank) { return rank->stopped(); });
   }
 
   // The run is over: its ranks are killed, but one that is merely stopped may come back and go on as if nothing was.
@@ -353,15 +345,14 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
     const bool has_session = run.session != Session{};
     run.given_up = true;
     for (Process* rank : ranks_) {
-      const bool stopped = rank->RunsFrom() > world_.scheduler().now();
-      if (!(stopped && has_session) && !rank->idle()) rank->Kill();
+      if (!(rank->stopped() && has_session) && !rank->idle()) rank->Kill();
     }
     run.stop = !IsStopped();
     ranks_.clear();
   }
 
-  void AwaitRanks() {
-    while (!std::ranges::all_of(ranks_, [](const Process* rank) { return rank->idle(); })) world_.Sleep(seconds(1));
+  bool AllIdle() const {
+    return std::ranges::all_of(ranks_, [](const Process* rank) { return rank->idle(); });
   }
 
   World& world_;

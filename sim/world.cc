@@ -59,6 +59,13 @@ Process& World::Spawn(const std::string& name) {
 
 void World::Keep(std::function<void()> body) { scheduler_.Start(*this, std::move(body)); }
 
+Process& World::RunOne(const std::string& name, const std::function<void(Process&)>& body) {
+  Process& process = Spawn(name);
+  process.Run([&] { body(process); });
+  while (!process.idle()) Sleep(std::chrono::seconds(1));
+  return process;
+}
+
 void World::Tell(const Process& who, const Acknowledgement& acknowledgement) {
   if (who.dead() || ledger_.newest().deleted) return;
   trace_.Add(scheduler_.now(), who.name(), "was told", fmt::format("committed: {}", acknowledgement.seq), "");
@@ -75,14 +82,6 @@ void World::Tell(const Process& who, const CheckpointReport& checkpoint) {
   trace_.Add(scheduler_.now(), who.name(), "registered",
              fmt::format("{} at step {}", checkpoint.name, checkpoint.position.value), "");
   for (const auto& checker : checkers_) checker->OnCheckpoint(checkpoint);
-}
-
-void World::Tell(const Process& who, const SessionReport& session) {
-  if (who.dead()) return;
-  trace_.Add(scheduler_.now(), who.name(), "opened",
-             fmt::format("session {} of {}", session.session.value, session.group),
-             fmt::format("step {}", session.start.value));
-  for (const auto& checker : checkers_) checker->OnSession(session);
 }
 
 void World::Tell(const Process& who, const Delivery& delivery) {
@@ -142,6 +141,11 @@ std::optional<Stream> OpenStream(World& world, Process& process) {
     SleepFor(process, std::chrono::seconds(1));
   }
   return std::nullopt;
+}
+
+bool MayTryAgain(const Error& error) {
+  return error.code == ErrorCode::kStalled || error.code == ErrorCode::kUnavailable ||
+         error.code == ErrorCode::kUnknownOutcome || error.code == ErrorCode::kCorrupt;
 }
 
 void SleepFor(Process& process, Duration by) { process.clock().SleepUntil(After(process.clock().Now(), by)); }

@@ -49,13 +49,14 @@ class World final : public FiberOwner {
 
   // Those who start processes and watch them are fibres too, of no process: they never fail.
   void Keep(std::function<void()> body);
+  // Starts a process that runs `body`, and waits until nothing of it runs any more.
+  Process& RunOne(const std::string& name, const std::function<void(Process&)>& body);
   void Sleep(Duration by) { scheduler_.SuspendUntil(scheduler_.now() + by); }
   SimTime RunsFrom() const override { return {}; }
 
   // What an actor reports. Of a dead process nothing counts: nobody heard it.
   void Tell(const Process& who, const Acknowledgement& acknowledgement);
   void Tell(const Process& who, const OpeningReport& opening);
-  void Tell(const Process& who, const SessionReport& session);
   void Tell(const Process& who, const CheckpointReport& checkpoint);
   void Tell(const Process& who, const Delivery& delivery);
   void AtRest();
@@ -108,6 +109,9 @@ class World final : public FiberOwner {
 
 // The stream, opened by `process`, which tries until it is there; none once the process is dead or the stream gone.
 std::optional<Stream> OpenStream(World& world, Process& process);
+
+// Whether an actor tries a call again that failed so; anything else is for good.
+bool MayTryAgain(const Error& error);
 
 // Sleeps on the process's own clock.
 void SleepFor(Process& process, Duration by);

@@ -14,8 +14,8 @@ namespace {
 // A whole manifest is as long as about eight heads: from this distance on it is cheaper to read than the heads between,
 // and it tells of all of them. After so many heads in a row it is worth one request to know the distance.
 constexpr uint64_t kFarVersions = 8;
-// After so many looks in vain, at the usual pace half a minute to two, it is asked whether what is known is there yet: of a stream that was
-// deleted while its reader slept there is no version left, and a successor would be awaited for ever.
+// After so many looks in vain, at the usual pace half a minute to two, it is asked whether what is known is there yet:
+// of a stream that was deleted while its reader slept there is no version left, and a successor would be awaited for ever.
 constexpr uint64_t kNothingMax = 64;
 
 // The question is not repeated more often than after so many heads, however often the answer was "near".
