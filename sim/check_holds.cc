@@ -7,7 +7,9 @@
 
 #include "batchweave/format/archive.h"
 #include "batchweave/lifecycle/group.h"
+#include "batchweave/lifecycle/tombstone.h"
 #include "sim/checkers.h"
+#include "sim/plan.h"
 
 namespace batchweave::sim {
 namespace {
@@ -108,7 +110,12 @@ class HoldChecker final : public Checker {
   void CheckGroups(const Manifest& before, const Manifest& after) {
     for (const GroupRow& group : before.groups) {
       const auto now = std::ranges::find(after.groups, group.name, &GroupRow::name);
-      if (now == after.groups.end()) continue;
+      if (now == after.groups.end()) {
+        if (!group.name.starts_with(kVisitorPrefix)) {
+          evidence_.Report("I8", fmt::format("version {} drops {}, and nobody did", after.version.value, group.name));
+        }
+        continue;
+      }
       const bool is_new_session = now->session != group.session;
       if (is_new_session && now->session.value != after.version.value) {
         evidence_.Report("I8", fmt::format("version {} gives {} a session that is not its own number",
@@ -146,16 +153,28 @@ class HoldChecker final : public Checker {
     }
   }
 
-  // A pinned checkpoint goes by a release, never beside a new one; and a new session lets go of none at all.
+  // A new checkpoint lets go of unpinned ones beyond keep_last; without a new one, one may be released, whichever it is,
+  // unless the version opens a session: that lets go of none.
   void CheckKept(const Manifest& before, const Manifest& after, const std::string& group, bool is_new_session) {
     const bool registers =
-        !after.checkpoints.empty() &&
+        !after.checkpoints.empty() && after.checkpoints.back().group == group &&
         (before.checkpoints.empty() || after.checkpoints.back().order > before.checkpoints.back().order);
+    size_t may_go = registers || is_new_session ? 0 : 1;
+    if (registers) {
+      const auto unpinned = [&](const Checkpoint& it) { return it.group == group && !it.pinned; };
+      const auto counted = static_cast<size_t>(std::ranges::count_if(before.checkpoints, unpinned)) +
+                           (after.checkpoints.back().pinned ? 0 : 1);
+      may_go = counted - std::min(counted, kKeepLast);
+    }
     for (const Checkpoint& checkpoint : before.checkpoints) {
       if (checkpoint.group != group) continue;
       const bool stayed = std::ranges::any_of(
           after.checkpoints, [&](const Checkpoint& now) { return now.group == group && now.name == checkpoint.name; });
-      if (stayed || !(is_new_session || (registers && checkpoint.pinned))) continue;
+      if (stayed) continue;
+      if (may_go > 0 && !(registers && checkpoint.pinned)) {
+        may_go -= 1;
+        continue;
+      }
       evidence_.Report("I8", fmt::format("version {} drops the {}checkpoint {} of {}", after.version.value,
                                          checkpoint.pinned ? "pinned " : "", checkpoint.name, group));
     }
@@ -190,19 +209,24 @@ class LeakChecker final : public Checker {
       const std::optional<ParsedKey> parsed = ParseKey(keys, key);
       // A probe that was killed leaves its object: docs/protocol.md, I9.
       if (key.starts_with(probes)) return;
-      const bool is_manifest = parsed && parsed->kind == ParsedKey::Kind::kManifest;
-      const bool is_known =
-          parsed && (parsed->kind == ParsedKey::Kind::kPlaceholder || parsed->kind == ParsedKey::Kind::kProgress);
-      // Of a stream that was deleted, late puts may bring back what nobody looks at any more.
-      if (!is_manifest && !is_known && !newest.deleted) {
-        evidence_.Report("I9", fmt::format("{} bytes are stored that nothing reaches: key={}", bytes->size(), key),
-                         key);
-      }
+      if (parsed && MayStay(*parsed, *bytes, newest)) return;
+      evidence_.Report("I9", fmt::format("{} bytes are stored that nothing reaches: key={}", bytes->size(), key), key);
     });
     for (const std::string& key : expected) evidence_.Report("I8", "what is reached is not stored: key=" + key, key);
   }
 
  private:
+  // What the newest version does not reach, and yet is no leak.
+  static bool MayStay(const ParsedKey& key, const Bytes& bytes, const Manifest& newest) {
+    if (newest.deleted) return false;
+    switch (key.kind) {
+      case ParsedKey::Kind::kManifest:
+        return key.version.value + kLiveVersions > newest.version.value || DecodeTombstone(bytes).ok();
+      case ParsedKey::Kind::kProgress: return FindGroup(newest, key.name) != nullptr;
+      default: return key.kind == ParsedKey::Kind::kPlaceholder;
+    }
+  }
+
   // By the ledger, not by the library's own walk.
   std::set<std::string> Expected() const {
     const StreamKeys& keys = *evidence_.ledger.keys();

@@ -34,9 +34,13 @@ class SequenceChecker final : public Checker {
 
   void OnVersion(const Manifest& before, const Manifest& after) override {
     BeginLives(after);
-    ForEachNewEntry(before, after, [&](Step step, const Entry& entry) { OnEntry(step, entry); });
+    ForEachNewEntry(evidence_.ledger, before, after, [&](Step step, const Entry& entry) { OnEntry(step, entry); });
     for (const ProducerRow& row : after.rows) CompareRow(row, after);
-    if (after.archived_rows && after.archived_rows != before.archived_rows) CompareTable(after);
+    if (after.archived_rows != before.archived_rows) {
+      CompareTable(after);
+    } else {
+      CompareRows(before, after);
+    }
   }
 
  private:
@@ -89,12 +93,28 @@ class SequenceChecker final : public Checker {
           "I5", fmt::format("version {}: the cursor of {} went with its entry", after.version.value, row.producer),
           About(row.producer));
     }
+    const bool is_open_again = life.state != ProducerRow::State::kOpen && row.state == ProducerRow::State::kOpen;
+    if (is_open_again && row.incarnation == life.incarnation) {
+      evidence_.Report("I5",
+                       fmt::format("version {} opens {} again, which had finished", after.version.value, row.producer),
+                       About(row.producer));
+    }
     life.incarnation = row.incarnation;
     life.state = row.state;
   }
 
+  // Only into a table do rows leave a manifest.
+  void CompareRows(const Manifest& before, const Manifest& after) {
+    for (const ProducerRow& row : before.rows) {
+      if (std::ranges::binary_search(after.rows, row.producer, {}, &ProducerRow::producer)) continue;
+      evidence_.Report("I5", fmt::format("version {} has lost the row of {}", after.version.value, row.producer),
+                       About(row.producer));
+    }
+  }
+
   // A table of all rows was written anew: whoever is not in it must have been free to go.
   void CompareTable(const Manifest& after) {
+    if (!after.archived_rows) return evidence_.Report("I5", "the table of rows is named no more");
     const Result<std::vector<ProducerRow>> rows = ReadRows(evidence_.ledger.log(), after);
     if (!rows.ok()) return evidence_.Report("I4", "the table of rows: " + ToString(rows.error()));
     for (const auto& [producer, life] : lives_) {
@@ -124,18 +144,14 @@ class IncarnationChecker final : public Checker {
   }
 
   void OnVersion(const Manifest& before, const Manifest& after) override {
-    for (const ProducerRow& row : after.rows) {
-      Incarnation& known = current_[row.producer];
-      if (row.incarnation == known) continue;
-      if (row.incarnation.value != after.version.value || row.incarnation < known) {
-        evidence_.Report("I6",
-                         fmt::format("version {} gives {} the incarnation {}, after {}", after.version.value,
-                                     row.producer, row.incarnation.value, known.value),
-                         About(row.producer));
-      }
-      known = row.incarnation;
+    for (const ProducerRow& row : after.rows) OnRow(row, after.version);
+    // An opening may go straight into a table.
+    if (after.archived_rows != before.archived_rows) {
+      const Result<std::vector<ProducerRow>> rows = ReadRows(evidence_.ledger.log(), after);
+      if (!rows.ok()) return evidence_.Report("I4", "the table of rows: " + ToString(rows.error()));
+      for (const ProducerRow& row : *rows) OnRow(row, after.version);
     }
-    ForEachNewEntry(before, after, [&](Step step, const Entry& entry) {
+    ForEachNewEntry(evidence_.ledger, before, after, [&](Step step, const Entry& entry) {
       if (entry.incarnation == current_[entry.producer]) return;
       evidence_.Report("I6",
                        fmt::format("step {} is of incarnation {} of {}, and {} is current", step.value,
@@ -145,6 +161,18 @@ class IncarnationChecker final : public Checker {
   }
 
  private:
+  void OnRow(const ProducerRow& row, Version version) {
+    Incarnation& known = current_[row.producer];
+    if (row.incarnation == known) return;
+    if (row.incarnation.value != version.value || row.incarnation < known) {
+      evidence_.Report("I6",
+                       fmt::format("version {} gives {} the incarnation {}, after {}", version.value, row.producer,
+                                   row.incarnation.value, known.value),
+                       About(row.producer));
+    }
+    known = row.incarnation;
+  }
+
   const Evidence& evidence_;
   std::map<std::string, Incarnation> current_;
   std::set<std::pair<std::string, uint64_t>> opened_;  // That holders were told of.

@@ -24,6 +24,7 @@ class ContentChecker final : public Checker {
       return evidence_.Report("I10", fmt::format("{} got something else for step {} than was committed", delivery.rank,
                                                  batch.step().value));
     }
+    CheckPlaces(delivery, entry.grid);
     const uint64_t number = NumberOf(entry.cursor).value_or(0);
     for (const Slice& slice : batch.slices()) {
       if (std::ranges::equal(slice.bytes, SliceOf(entry.producer, number, slice.at))) continue;
@@ -33,6 +34,19 @@ class ContentChecker final : public Checker {
   }
 
  private:
+  // Its own slices, each once, cp outermost: of G along an axis, rank r of M has those from r*G/M to (r+1)*G/M.
+  void CheckPlaces(const Delivery& delivery, Grid grid) {
+    const MeshRank& rank = delivery.mesh;
+    std::vector<Coordinate> due;
+    for (uint32_t cp = rank.cp_rank * grid.cp / rank.cp_size; cp < (rank.cp_rank + 1) * grid.cp / rank.cp_size; ++cp) {
+      for (uint32_t dp = rank.dp_rank * grid.dp / rank.dp_size; dp < (rank.dp_rank + 1) * grid.dp / rank.dp_size; ++dp)
+        due.push_back({.dp = dp, .cp = cp});
+    }
+    if (std::ranges::equal(delivery.batch->slices(), due, {}, &Slice::at)) return;
+    evidence_.Report("I11", fmt::format("{} got {} slices of step {}, and not those {} of its place", delivery.rank,
+                                        delivery.batch->slices().size(), delivery.batch->step().value, due.size()));
+  }
+
   const Evidence& evidence_;
 };
 
@@ -44,15 +58,15 @@ class SameStepsChecker final : public Checker {
     // What a session skips is what was in force when it was opened, whatever is set or lifted later.
     for (const GroupRow& group : after.groups) {
       if (group.session.value == after.version.value) {
-        skipped_[{group.name, group.session.value}] = before.quarantines;
+        sessions_[{group.name, group.session.value}] = {.start = group.start, .skipped = before.quarantines};
       }
     }
   }
 
   void OnDelivery(const Delivery& delivery) override {
+    const auto& [start, skipped] = sessions_[{delivery.group, delivery.session.value}];
     const auto next = next_.find(delivery.rank);
-    Step expected = next == next_.end() ? delivery.position : next->second;
-    const std::vector<Quarantine>& skipped = skipped_[{delivery.group, delivery.session.value}];
+    Step expected = next == next_.end() ? start : next->second;
     const auto skips = [&](Step step) {
       return std::ranges::any_of(skipped, [&](const Quarantine& range) {
         return range.lifted_at == Version{} && range.first <= step && step < range.end;
@@ -71,8 +85,13 @@ class SameStepsChecker final : public Checker {
   }
 
  private:
+  struct OpenedSession {
+    Step start{};
+    std::vector<Quarantine> skipped{};
+  };
+
   const Evidence& evidence_;
-  std::map<std::pair<std::string, uint64_t>, std::vector<Quarantine>> skipped_;
+  std::map<std::pair<std::string, uint64_t>, OpenedSession> sessions_;
   std::map<std::string, Step> next_;
 };
 

@@ -7,11 +7,15 @@
 #include <string_view>
 #include <vector>
 
+#include "batchweave/consumer/mesh.h"
 #include "batchweave/consumer/rank_batch.h"
 #include "batchweave/format/manifest.h"
 #include "sim/server.h"
 
 namespace batchweave::sim {
+
+// Groups whose names begin so come and go; nobody drops any other.
+inline constexpr std::string_view kVisitorPrefix = "visitor";
 
 struct Violation {
   std::string invariant;  // "I5".
@@ -47,7 +51,7 @@ struct Delivery {
   std::string group;
   Session session{};
   std::string rank;  // A name for messages; each opening of a consumer has its own.
-  Step position{};   // Where the rank stood before it asked.
+  MeshRank mesh{};
   const RankBatch* batch = nullptr;
 };
 

@@ -1,7 +1,6 @@
 // The checkers, one an invariant of docs/protocol.md. I2 and I3 are the ledger's, which reads every version anyway.
 #pragma once
 
-#include <algorithm>
 #include <memory>
 #include <vector>
 
@@ -22,9 +21,9 @@ struct Evidence {
 
 // The entries that `after`, which follows `before`, brought.
 template <typename Visit>
-void ForEachNewEntry(const Manifest& before, const Manifest& after, Visit visit) {
-  for (Step step = std::max(before.next_step, after.tail_first()); step < after.next_step; step = step + 1) {
-    visit(step, after.tail[step.value - after.tail_first().value]);
+void ForEachNewEntry(const Ledger& ledger, const Manifest& before, const Manifest& after, Visit visit) {
+  for (Step step = before.next_step; step < after.next_step; step = step + 1) {
+    visit(step, ledger.steps()[step.value].entry);
   }
 }
 

@@ -10,6 +10,11 @@
 namespace batchweave::sim {
 namespace {
 
+// The share of whole reads that a store makes of several requests.
+constexpr double kSplitReads = 0.1;
+constexpr double kSleepsAfterLoss = 0.2;
+constexpr double kSleepsInRead = 0.05;
+
 Error Failure(ErrorCode code, std::string_view subject) {
   return {code, fmt::format("simulated: {}: {}", ErrorCodeName(code), subject)};
 }
@@ -77,7 +82,10 @@ Result<void> ClientStore::Put(std::string_view key, std::span<const ByteView> pi
       mode == PutMode::kCreate ? "creates" : "overwrites", key, fate,
       [&server = machine_.server, name = std::string(key), bytes, mode] { return server.Put(name, bytes, mode); });
   if (put.ok()) machine_.server.Acknowledge(key);
-  if (FailedWith(put, ErrorCode::kUnknownOutcome) && mode == PutMode::kCreate) machine_.on_unknown(process_);
+  if (mode != PutMode::kCreate) return put;
+  // A commit is open, or was lost: when this process looks again, everything may have changed.
+  if (FailedWith(put, ErrorCode::kUnknownOutcome)) machine_.at_worst_moment(process_, 1);
+  if (FailedWith(put, ErrorCode::kAlreadyExists)) machine_.at_worst_moment(process_, kSleepsAfterLoss);
   return put;
 }
 
@@ -115,8 +123,18 @@ Result<void> ClientStore::Get(std::span<ReadRequest> requests) {
 Result<Bytes> ClientStore::Read(std::string_view key) {
   BW_TRY(CheckKey(key));
   const SharedBytes size = machine_.server.Find(key);
-  const Fate fate = machine_.network.FateOf(kCallRead, key, size == nullptr ? 0 : size->size());
-  return *BW_TRY(Fetch(key, kCallRead, fate));
+  const auto fetch = [&] {
+    return Fetch(key, kCallRead, machine_.network.FateOf(kCallRead, key, size == nullptr ? 0 : size->size()));
+  };
+  const SharedBytes object = BW_TRY(fetch());
+  if (NextUnit(machine_.network.random()) >= kSplitReads) return *object;
+  // As two requests: what was overwritten between them is torn.
+  machine_.at_worst_moment(process_, kSleepsInRead);
+  const SharedBytes later = BW_TRY(fetch());
+  const auto half = static_cast<std::ptrdiff_t>(std::min(object->size(), later->size()) / 2);
+  Bytes read(object->begin(), object->begin() + half);
+  read.insert(read.end(), later->begin() + half, later->end());
+  return read;
 }
 
 Result<uint64_t> ClientStore::Stat(std::string_view key) {

@@ -66,8 +66,6 @@ void Ledger::CheckSuccession(const Manifest& after) {
   require(after.first_step >= newest_.first_step, "I2", "first_step went down");
   require(after.first_step <= after.next_step, "I3", "first_step is beyond next_step");
   require(after.next_step >= newest_.next_step, "I2", "next_step went down");
-  require(after.tail_first() <= newest_.next_step || after.next_step == newest_.next_step, "I3",
-          "new steps are not in its tail");
   require(CoversAll(after), "I3", "archives and tail do not have every step from first_step on");
   const bool grew = after.next_step > newest_.next_step;
   require(!(newest_.sealed && grew), "I2", "steps after the seal");
@@ -84,9 +82,9 @@ void Ledger::CompareHistory(const Manifest& after) {
   for (size_t i = 0; i < after.tail.size(); ++i) {
     if (!compare(after.tail_first() + i, after.tail[i]).ok()) return;
   }
-  // What this version archived must say what was there before.
+  // What this version names anew must say what was there before.
   for (const ArchiveRef& ref : after.archives) {
-    if (ref.version != after.version) continue;
+    if (std::ranges::find(newest_.archives, ref) != newest_.archives.end()) continue;
     Step next = std::max(ref.first, after.first_step);
     const Result<void> read =
         ForEachEntry(*log_, after, {.first = next, .end = ref.end}, [&](Step step, const Entry& entry) {
@@ -101,24 +99,33 @@ void Ledger::CompareHistory(const Manifest& after) {
 }
 
 void Ledger::AppendSteps(const Manifest& after) {
-  for (Step step = newest_.next_step; step < after.next_step; step = step + 1) {
-    if (step < after.tail_first()) {
-      steps_.emplace_back();  // Told as a breach already.
-      continue;
-    }
-    const Entry& entry = after.tail[step.value - after.tail_first().value];
-    steps_.push_back({.entry = entry, .version = after.version});
-    for (const Part& part : entry.parts) {
-      const auto [known, is_new] =
-          step_of_data_.try_emplace(keys_->Data(entry.producer, entry.incarnation, entry.seq, part.nonce), step);
-      if (!is_new) Report("I5", fmt::format("steps {} and {} share their data", known->second.value, step.value));
-    }
-  }
+  // A version may archive some of what it brings.
+  const Result<void> read = ForEachEntry(
+      *log_, after, {.first = newest_.next_step, .end = after.next_step}, [&](Step step, const Entry& entry) {
+        // What is missing before it was told as a breach already.
+        steps_.resize(step.value);
+        steps_.push_back({.entry = entry, .version = after.version});
+        for (const Part& part : entry.parts) {
+          const auto [known, is_new] =
+              step_of_data_.try_emplace(keys_->Data(entry.producer, entry.incarnation, entry.seq, part.nonce), step);
+          if (!is_new) Report("I5", fmt::format("steps {} and {} share their data", known->second.value, step.value));
+        }
+        return Result<void>{};
+      });
+  if (!read.ok()) Report("I4", fmt::format("new steps of version {}: {}", after.version.value, ToString(read.error())));
+  steps_.resize(after.next_step.value);
 }
 
 std::optional<Step> Ledger::StepOfData(const std::string& key) const {
   const auto found = step_of_data_.find(key);
   return found == step_of_data_.end() ? std::nullopt : std::optional(found->second);
+}
+
+std::optional<ProducerRow> Ledger::RowOf(std::string_view producer) const {
+  const Result<std::vector<ProducerRow>> rows = ReadRows(*log_, newest_);
+  if (!rows.ok()) return std::nullopt;
+  const auto row = std::ranges::lower_bound(*rows, producer, {}, &ProducerRow::producer);
+  return row != rows->end() && row->producer == producer ? std::optional(*row) : std::nullopt;
 }
 
 void Ledger::Report(std::string invariant, std::string message) {

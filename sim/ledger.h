@@ -38,6 +38,8 @@ class Ledger final : public ServerObserver {
   const std::vector<LedgerStep>& steps() const { return steps_; }  // By step, from 0.
   // The step whose data lies under `key`.
   std::optional<Step> StepOfData(const std::string& key) const;
+  // As the newest version has it, wherever it keeps it.
+  std::optional<ProducerRow> RowOf(std::string_view producer) const;
   // The log as it truly is, for reading archived history.
   ManifestLog& log() const { return *log_; }
 

@@ -17,7 +17,8 @@ struct Machine {
   Server& server;
   Network& network;
   Trace& trace;
-  const std::function<void(Process&)>& on_unknown;  // A create of this process has an unknown outcome.
+  // It would hurt most if this process were stopped just now: chance has it, by a share of the usual.
+  const std::function<void(Process&, double)>& at_worst_moment;
 };
 
 }  // namespace batchweave::sim

@@ -26,7 +26,7 @@ struct Options {
   uint64_t seeds = 0;
   uint64_t from = 1;
   bool fresh = false;
-  bool first_breach = false;
+  std::string until;
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   bool json = false;
   bool mutations = false;
@@ -78,25 +78,21 @@ int RunManySeeds(const Options& options) {
   if (!options.json || options.fresh) fmt::print("seeds {} to {}\n", first, first + options.seeds - 1);
   const bool progress = isatty(STDERR_FILENO) != 0;
   uint64_t done = 0;
-  std::string first_breach;
   const auto on_outcome = [&](const Outcome& outcome) {
     done += 1;
     if (progress) fmt::print(stderr, "\r{} of {} seeds", done, options.seeds);
-    if (outcome.violations.empty()) return;
-    if (!options.first_breach) PrintBreach(outcome, options.mutation);
+    if (outcome.violations.empty() || !options.until.empty()) return;
+    PrintBreach(outcome, options.mutation);
     std::fflush(stdout);
-    if (first_breach.empty()) {
-      first_breach = fmt::format("{}: {}", outcome.violations.front().invariant, outcome.violations.front().message);
-    }
   };
   const Totals totals = RunSeeds({.first_seed = first,
                                   .seeds = options.seeds,
                                   .jobs = options.jobs,
-                                  .stop_at_first = options.first_breach,
+                                  .until = options.until,
                                   .on_outcome = on_outcome});
   if (progress) fmt::print(stderr, "\n");
   Json json = ToJson(totals);
-  if (options.first_breach) json["first_breach"] = first_breach;
+  if (!options.until.empty()) json["found"] = totals.found;
   if (options.json) {
     fmt::print("{}\n", json.dump());
   } else {
@@ -119,6 +115,11 @@ int RunAllMutations(const Options& options, const std::string& own_path) {
     }
     run.only.push_back(*mutation);
   }
+  const std::string wrong = CheckUnmutated(run);
+  if (!wrong.empty()) {
+    fmt::print(stderr, "{}\n", wrong);
+    return 1;
+  }
   const std::vector<MutationRun> runs = RunMutations(run);
   const auto caught = std::ranges::count(runs, true, &MutationRun::caught);
   if (options.json) {
@@ -138,7 +139,7 @@ int Main(int argc, char** argv) {
   app.add_option("--seeds", options.seeds, "Run so many seeds");
   app.add_option("--from", options.from, "The first seed")->capture_default_str();
   app.add_flag("--fresh", options.fresh, "Draw the first seed, and print it");
-  app.add_flag("--first-breach", options.first_breach, "End at the first seed with a breach");
+  app.add_option("--until", options.until, "End at the first breach of this invariant (I5), and tell it alone");
   app.add_option("--jobs", options.jobs, "Processes")->capture_default_str();
   app.add_flag("--json", options.json, "The last line is one JSON object");
   app.add_flag("--mutations", options.mutations, "Run the mutants: each breach of the protocol must be caught");

@@ -13,6 +13,8 @@ namespace {
 
 using Json = nlohmann::json;
 
+constexpr uint64_t kSeedsUnmutated = 30;
+
 std::string LastLine(std::string text) {
   while (!text.empty() && text.back() == '\n') text.pop_back();
   return text.substr(text.rfind('\n') + 1);
@@ -29,23 +31,36 @@ std::string OutputOf(const std::string& command) {
   return output;
 }
 
+// What the mutants' simulator says of its seeds at last; no object where it did not run.
+Json ResultOf(const MutationOptions& options, uint64_t seeds, const std::string& more) {
+  const std::string command = fmt::format("'{}' --from {} --seeds {} --jobs {} --json {}", options.binary,
+                                          options.first_seed, seeds, options.jobs, more);
+  return Json::parse(LastLine(OutputOf(command)), nullptr, /*allow_exceptions=*/false);
+}
+
 MutationRun RunOne(const MutationInfo& info, const MutationOptions& options) {
-  const std::string command =
-      fmt::format("'{}' --mutation {} --from {} --seeds {} --jobs {} --first-breach --json", options.binary, info.name,
-                  options.first_seed, options.seeds_max, options.jobs);
-  const Json json = Json::parse(LastLine(OutputOf(command)), nullptr, /*allow_exceptions=*/false);
+  const Json json =
+      ResultOf(options, options.seeds_max, fmt::format("--mutation {} --until {}", info.name, info.invariant));
   MutationRun run{.mutation = info.mutation};
   if (!json.is_object()) {
-    run.by = "the simulator of the mutants did not run: is " + options.binary + " built?";
+    run.by = "the simulator of the mutants did not run";
     return run;
   }
-  run.caught = json["violations"].get<uint64_t>() > 0;
   run.seeds = json["seeds"];
-  run.by = json["first_breach"];
+  run.by = json["found"];
+  run.caught = !run.by.empty();
+  if (!run.caught) run.by = fmt::format("no breach of {}, in {} others", info.invariant, json["violations"].dump());
   return run;
 }
 
 }  // namespace
+
+std::string CheckUnmutated(const MutationOptions& options) {
+  const Json json = ResultOf(options, kSeedsUnmutated, "");
+  if (!json.is_object()) return "the simulator of the mutants did not run: is " + options.binary + " built?";
+  if (json["violations"] != 0) return options.binary + " breaks something with no mutation made";
+  return {};
+}
 
 std::vector<MutationRun> RunMutations(const MutationOptions& options) {
   std::vector<MutationRun> runs;

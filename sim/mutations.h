@@ -13,7 +13,7 @@ struct MutationRun {
   Mutation mutation;
   bool caught = false;
   uint64_t seeds = 0;  // Until it was caught, or in vain.
-  std::string by{};    // The first breach: "I5: ...".
+  std::string by{};    // The first breach of its invariant: "I5: ...".
 };
 
 struct MutationOptions {
@@ -24,7 +24,12 @@ struct MutationOptions {
   std::vector<Mutation> only{};  // Empty: all.
 };
 
-// Prints a line a mutation as it goes.
+// The same binary with none of them made must break nothing, or what it breaks with one proves nothing. What is wrong,
+// else empty.
+std::string CheckUnmutated(const MutationOptions& options);
+
+// A mutation is caught by the checker of the invariant that it breaches, and by no other. Prints a line a mutation as it
+// goes.
 std::vector<MutationRun> RunMutations(const MutationOptions& options);
 
 }  // namespace batchweave::sim

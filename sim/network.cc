@@ -22,8 +22,8 @@ bool IsWrite(StoreCall call) { return (call & kCallWrite) != 0; }
 
 std::string_view FaultKindName(FaultKind kind) { return kNames[static_cast<size_t>(kind)]; }
 
-Network::Network(const Scheduler& scheduler, const StoreProfile& profile, uint64_t seed)
-    : scheduler_(scheduler), profile_(profile), random_(seed) {}
+Network::Network(const Scheduler& scheduler, const StoreProfile& profile, double limits_share, uint64_t seed)
+    : scheduler_(scheduler), profile_(profile), limits_share_(limits_share), random_(seed) {}
 
 void Network::Calm() {
   calm_ = true;
@@ -40,7 +40,12 @@ Fate Network::FateOf(StoreCall call, std::string_view key, uint64_t size_bytes) 
     if (IsWrite(call)) fate.failure = ErrorCode::kUnknownOutcome;
     return fate;
   }
-  if (IsThrottled(call, key)) return Refused(FaultKind::kThrottled, latency);
+  if (IsThrottled(call, key)) {
+    Fate fate = Refused(FaultKind::kThrottled, latency);
+    // A 503 may as well be a server that was at work: of a put, most clients cannot tell.
+    if ((call & kCallPut) != 0 && NextUnit(random_) < 0.5) fate.failure = ErrorCode::kUnknownOutcome;
+    return fate;
+  }
   if (Draws(FaultKind::kFailBefore)) return Refused(FaultKind::kFailBefore, latency);
   return IsWrite(call) ? FateOfWrite(call, latency) : FateOfRead(call, latency);
 }
@@ -102,9 +107,9 @@ bool Network::IsDown(std::string_view key) const {
 
 bool Network::IsThrottled(StoreCall call, std::string_view key) {
   const std::string prefix(key.substr(0, key.rfind('/')));
-  if (!IsWrite(call)) return Overflows("r " + prefix, profile_.reads_per_s_of_prefix);
+  if (!IsWrite(call)) return Overflows("r " + prefix, profile_.reads_per_s_of_prefix * limits_share_);
   if (profile_.writes_per_s_of_key > 0 && Overflows("k " + std::string(key), profile_.writes_per_s_of_key)) return true;
-  return Overflows("w " + prefix, profile_.writes_per_s_of_prefix);
+  return Overflows("w " + prefix, profile_.writes_per_s_of_prefix * limits_share_);
 }
 
 bool Network::Overflows(const std::string& name, double per_s) {

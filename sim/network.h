@@ -57,7 +57,8 @@ struct Outage {
 
 class Network {
  public:
-  Network(const Scheduler& scheduler, const StoreProfile& profile, uint64_t seed);
+  // `limits_share`: of the profile's limits of a prefix; others use the rest.
+  Network(const Scheduler& scheduler, const StoreProfile& profile, double limits_share, uint64_t seed);
 
   void SetRates(const FaultRates& rates) { rates_ = rates; }
   void AddOutage(Outage outage) { outages_.push_back(std::move(outage)); }
@@ -91,6 +92,7 @@ class Network {
 
   const Scheduler& scheduler_;
   const StoreProfile& profile_;
+  const double limits_share_;
   SeededRandom random_;
   FaultRates rates_{};
   std::vector<Outage> outages_;

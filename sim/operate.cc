@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <array>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "batchweave/lifecycle/fence.h"
@@ -26,13 +28,37 @@ constexpr Duration kReclaimTime = hours(6);
 
 TimePoint Soon(Process& process) { return After(process.clock().Now(), kCommitTime); }
 
+// What is stored of steps that are trimmed.
+std::set<std::string> TrimmedData(World& world) {
+  std::set<std::string> keys;
+  world.server().ForEach([&](const std::string& key, const SharedBytes& /*bytes*/) {
+    const std::optional<Step> step = world.ledger().StepOfData(key);
+    if (step && *step < world.ledger().newest().first_step) keys.insert(key);
+  });
+  return keys;
+}
+
+// I9, beside producers that live: what was trimmed when a reclaim began is gone when it has succeeded. Unless a late put
+// has brought it back.
+void CheckRemoved(World& world, const std::set<std::string>& trimmed) {
+  const FaultRates& rates = world.plan().rates;
+  const auto is_late = [&](FaultKind kind) { return rates.at(static_cast<size_t>(kind)) > 0; };
+  if (is_late(FaultKind::kApplyLater) || is_late(FaultKind::kDuplicate)) return;
+  for (const std::string& key : trimmed) {
+    if (world.server().Find(key) == nullptr) continue;
+    return world.Breach("I9", "a reclaim has left what was trimmed before it began: key=" + key, key);
+  }
+}
+
 void ReclaimForever(World& world, Process& process) {
   std::optional<Stream> stream = OpenStream(world, process);
   if (!stream) return;
   while (!process.dead() && world.storming()) {
     SleepFor(process, world.Exponential(world.plan().reclaim_pace));
+    const std::set<std::string> trimmed = TrimmedData(world);
     const Result<ReclaimReport> report =
         world.Call(process, "Reclaim", kReclaimTime, [&] { return Reclaim(stream->log()); });
+    if (report.ok() && !process.dead()) CheckRemoved(world, trimmed);
     if (FailedWith(report, ErrorCode::kNotFound) || FailedWith(report, ErrorCode::kIncompatible)) return;
   }
 }
@@ -47,11 +73,13 @@ class Operator {
     ManifestLog& log = stream->log();
     while (!process_.dead() && world_.storming()) {
       SleepFor(process_, world_.Exponential(world_.plan().operator_pace));
-      switch (world_.Below(6)) {
+      switch (world_.Below(7)) {
+        case 5:
         case 0: SetOrLift(log); break;
         case 1: Fence(log); break;
         case 2: ComeAndGo(log); break;
-        case 3: (void)UpgradeStream(log, kKnownFeatures, Soon(process_)); break;
+        case 3: TellNonsense(log); break;
+        case 4: (void)UpgradeStream(log, kKnownFeatures, Soon(process_)); break;
         default: break;
       }
     }
@@ -72,6 +100,16 @@ class Operator {
     if (SetQuarantine(log, {.first = first, .end = end}, "simulated", Soon(process_)).ok()) {
       quarantined_ = {.first = first, .end = end};
     }
+  }
+
+  // Fault E1: a progress hint may be anything.
+  void TellNonsense(ManifestLog& log) {
+    const std::vector<JobPlan>& jobs = world_.plan().jobs;
+    if (jobs.empty()) return;
+    Bytes nonsense(world_.Below(64));
+    for (std::byte& byte : nonsense) byte = static_cast<std::byte>(world_.Below(256));
+    const std::string key = log.keys().Progress(jobs[world_.Below(jobs.size())].group);
+    (void)PutBytes(process_.env().store, key, nonsense, PutMode::kOverwrite);
   }
 
   void Fence(ManifestLog& log) {
@@ -122,9 +160,9 @@ void KeepOperator(World& world) {
   }
 }
 
-void KeepChurn(World& world) {
+void KeepChurn(World& world, uint32_t chain) {
   for (uint64_t i = 0; i < world.plan().churn; ++i) {
-    const ProducerPlan plan{.name = fmt::format("task{}", i),
+    const ProducerPlan plan{.name = fmt::format("task{}-{}", chain, i),
                             .batches = 1 + world.Below(3),
                             .pace = seconds(1),
                             .cursor_bytes = world.Below(1000),

@@ -8,14 +8,11 @@ namespace batchweave::sim {
 // Reclaims again and again while things go wrong; killed and started anew as chance will have it.
 void KeepReclaimer(World& world);
 
-// Of the names of groups that people make and drop.
-inline constexpr std::string_view kVisitorPrefix = "visitor";
-
 // A person: quarantines steps and lifts that, fences producers, makes groups and drops them, upgrades.
 void KeepOperator(World& world);
 
-// Producers that are used once each, one after the other.
-void KeepChurn(World& world);
+// Producers that are used once each, one after the other: one of several such chains.
+void KeepChurn(World& world, uint32_t chain);
 
 // Kills, stops, sets clocks and takes parts of the store down, while the storm lasts.
 void KeepFate(World& world);

@@ -4,6 +4,7 @@
 
 #include <array>
 
+#include "batchweave/base/hash.h"
 #include "batchweave/testing/seeded_random.h"
 
 namespace batchweave::sim {
@@ -49,20 +50,49 @@ FaultRates DrawRates(Draws& draw) {
 // `heavy`: large entries fill the tail soon, so that history is archived and folded within one run.
 ProducerPlan DrawProducer(Draws& draw, uint64_t number, uint64_t batches_max, bool heavy) {
   ProducerPlan plan{.name = fmt::format("source{}", number)};
+  plan.max_lead_bytes = draw.Chance(0.05) ? draw.Between(500, 20'000) : 0;
+  plan.more_batches = draw.Chance(0.15) ? draw.Between(1, 10) : 0;
+  plan.rewinds_share = draw.Chance(0.15) ? 0.1 : 0;
   plan.batches = draw.Between(batches_max / 4, batches_max);
   plan.pace = draw.Between(milliseconds(100), seconds(4));
   plan.cursor_bytes = heavy || draw.Chance(0.3) ? draw.Between(0, 1000) : 0;
   plan.metadata_bytes = heavy ? 1000 : draw.Chance(0.3) ? draw.Between(0, 1000) : 0;
   plan.flush_every = draw.Between(1, 12);
   plan.parts_every = draw.Chance(0.4) ? draw.Between(1, 5) : 0;
-  plan.max_lead_steps = draw.Chance(0.2) ? draw.Between(5, 40) : 0;
+  plan.max_lead_steps = draw.Chance(0.25) ? draw.Between(5, 40) : 0;
   return plan;
 }
+
+// So much history that archived objects fold into an index.
+void MakeLong(Draws& draw, Plan& plan) {
+  plan.producers.resize(1);
+  ProducerPlan& producer = plan.producers.front();
+  producer.batches = draw.Between(4000, 4500);
+  producer.pace = milliseconds(50);
+  producer.flush_every = draw.Between(20, 40);
+  producer.cursor_bytes = 1024;
+  producer.metadata_bytes = 1024;
+  producer.max_lead_steps = 0;
+  producer.max_lead_bytes = 0;
+  for (JobPlan& job : plan.jobs) {
+    job.step_time = milliseconds(20);
+    job.checkpoint_every = draw.Between(50, 3000);
+  }
+}
+
+// So many producers one after the other that rows fill tables, and so many versions that rows go.
+void MakeCrowded(Draws& draw, Plan& plan) {
+  plan.churn = draw.Between(100, 200);
+  plan.churners = 4;
+}
+
+// Seeds that follow each other must not draw the same numbers one place further on.
+uint64_t SeedOf(uint64_t seed) { return Hash64(AsBytes(fmt::format("plan {}", seed))); }
 
 }  // namespace
 
 Plan MakePlan(uint64_t seed) {
-  Draws draw(seed * 0x9E3779B97F4A7C15ULL + 1);
+  Draws draw(SeedOf(seed));
   Plan plan{.seed = seed, .profile = &DrawProfile(draw)};
   plan.retries = draw.Chance(0.5);
   plan.rates = DrawRates(draw);
@@ -82,15 +112,23 @@ Plan MakePlan(uint64_t seed) {
                          .reclaims = draw.Chance(0.3),
                          .uneven = draw.Chance(0.2)});
   }
-  plan.reclaimers = static_cast<uint32_t>(draw.Between(0, 3));
-  plan.reclaim_pace = draw.Between(seconds(10), minutes(4));
+  plan.reclaimers = static_cast<uint32_t>(draw.Between(heavy ? 2 : 0, 3));
+  plan.reclaim_pace = draw.Between(seconds(10), heavy ? seconds(40) : minutes(4));
   plan.fate_pace = draw.Chance(0.8) ? draw.Between(seconds(5), minutes(3)) : Duration{};
   plan.operator_pace = draw.Chance(0.5) ? draw.Between(seconds(20), minutes(3)) : Duration{};
   plan.creators = draw.Chance(0.3) ? static_cast<uint32_t>(draw.Between(2, 12)) : 1;
-  if (draw.Chance(0.2)) plan.sleepy_share = 0.3;
-  plan.seals_early = draw.Chance(0.05);
+  if (draw.Chance(heavy ? 0.6 : 0.2)) plan.sleepy_share = 0.3;
+  plan.seals_early = draw.Chance(0.08);
   plan.deletes_at_end = draw.Chance(0.06);
   plan.newer_binary = draw.Chance(0.03);
+  plan.deletes_early = draw.Chance(0.05);
+  if (draw.Chance(0.15)) {
+    // Whoever is throttled tries again, or a long walk never comes to its end.
+    plan.limits_share = 0.002 * static_cast<double>(draw.Between(1, 10));
+    plan.retries = true;
+  }
+  if (draw.Chance(0.03)) MakeLong(draw, plan);
+  if (draw.Chance(0.03)) MakeCrowded(draw, plan);
   return plan;
 }
 
@@ -100,11 +138,14 @@ std::string Describe(const Plan& plan) {
     if (plan.rates.at(kind) == 0) continue;
     rates += fmt::format(" {} {:.1f} %", FaultKindName(static_cast<FaultKind>(kind)), 100 * plan.rates.at(kind));
   }
-  return fmt::format("{}; {} producers, {} short-lived; {} jobs; {} reclaimers; storm {} s; faults:{}{}{}{}",
-                     plan.profile->name, plan.producers.size(), plan.churn, plan.jobs.size(), plan.reclaimers,
-                     std::chrono::duration_cast<seconds>(plan.storm).count(), rates.empty() ? " none" : rates,
-                     plan.retries ? "; clients retry" : "", plan.deletes_at_end ? "; deleted at the end" : "",
-                     plan.newer_binary ? "; a newer binary comes" : "");
+  return fmt::format("{}; {} producers, {} short-lived; {} jobs; {} reclaimers; storm {} s; faults:{}{}{}{}{}",
+                     plan.profile->name, plan.producers.size(), plan.churn * plan.churners, plan.jobs.size(),
+                     plan.reclaimers, std::chrono::duration_cast<seconds>(plan.storm).count(),
+                     rates.empty() ? " none" : rates, plan.retries ? "; clients retry" : "",
+                     plan.deletes_early    ? "; deleted in mid-run"
+                     : plan.deletes_at_end ? "; deleted at the end"
+                                           : "",
+                     plan.limits_share < 1 ? "; a busy store" : "", plan.newer_binary ? "; a newer binary comes" : "");
 }
 
 }  // namespace batchweave::sim

@@ -11,6 +11,9 @@
 
 namespace batchweave::sim {
 
+// Of the checkpoints of each job that are not pinned.
+inline constexpr size_t kKeepLast = 2;
+
 struct ProducerPlan {
   std::string name;
   uint64_t batches = 0;  // Of its source, which then ends.
@@ -20,6 +23,9 @@ struct ProducerPlan {
   uint64_t flush_every = 1;  // It waits for the commit after so many batches.
   uint64_t parts_every = 0;  // So many batches, one is built from parts by two workers; 0: none.
   uint64_t max_lead_steps = 0;
+  uint64_t max_lead_bytes = 0;
+  uint64_t more_batches = 0;  // Once it has finished it is opened again, for so many more.
+  double rewinds_share = 0;   // So often it forgets where it was, and must be told.
   bool forget = false;
 };
 
@@ -34,12 +40,14 @@ struct JobPlan {
 struct Plan {
   uint64_t seed = 0;
   const StoreProfile* profile = nullptr;
-  bool retries = false;  // Clients repeat by themselves what is safe to repeat.
+  double limits_share = 1;  // Of the store's limits of a prefix: others use the rest.
+  bool retries = false;     // Clients repeat by themselves what is safe to repeat.
   FaultRates rates{};
   SimTime storm{};  // So long things go wrong; then all is to come right.
   uint32_t cp = 1;  // Of every grid; dp changes from batch to batch.
   std::vector<ProducerPlan> producers{};
-  uint64_t churn = 0;  // Producers that each live for a few batches, one after the other.
+  uint64_t churn = 0;     // Producers that each live for a few batches, one after the other.
+  uint32_t churners = 1;  // So many such chains at once.
   std::vector<JobPlan> jobs{};
   uint32_t reclaimers = 0;
   Duration reclaim_pace{};
@@ -49,7 +57,8 @@ struct Plan {
   double sleepy_share = 0;   // Of the commits of unknown outcome, after so many their process is stopped for long.
   bool seals_early = false;  // In mid-run, whatever the producers have left.
   bool deletes_at_end = false;
-  bool newer_binary = false;  // Commits a feature that this software does not know, in mid-run.
+  bool deletes_early = false;  // In mid-run.
+  bool newer_binary = false;   // Commits a feature that this software does not know, in mid-run.
 };
 
 Plan MakePlan(uint64_t seed);

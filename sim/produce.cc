@@ -33,26 +33,32 @@ struct Parts {
 // One source, and whether its last batch is committed. Shared with all who ever held it.
 struct Source {
   ProducerPlan plan;
+  bool reopens = false;  // It has finished once, and there is more.
   bool done = false;
 };
 
 class ProducerProgram {
  public:
   ProducerProgram(World& world, Process& process, const std::shared_ptr<Source>& source)
-      : world_(world), process_(process), source_(source), plan_(source->plan), done_(source->done) {}
+      : world_(world), process_(process), source_(source), plan_(source->plan), reopens_(source->reopens) {}
 
   void Run() {
     std::optional<Stream> stream = OpenStream(world_, process_);
     if (!stream) {
-      done_ |= !process_.dead();
+      if (!process_.dead()) SetDone();
       return;
     }
     Result<Producer> opened = world_.Call(process_, "OpenProducer", kOpenTime, [&] {
-      return stream->OpenProducer(
-          plan_.name, {.forget = plan_.forget, .max_lead_steps = plan_.max_lead_steps, .stall_after = kStallAfter});
+      return stream->OpenProducer(plan_.name, {.reopen = reopens_,
+                                               .forget = plan_.forget,
+                                               .max_lead_steps = plan_.max_lead_steps,
+                                               .max_lead_bytes = plan_.max_lead_bytes,
+                                               .stall_after = kStallAfter});
     });
     if (!opened.ok()) {
-      if (!process_.dead()) done_ |= IsEnd(opened.error());
+      if (process_.dead()) return;
+      CheckEnd(opened.error());
+      if (IsEnd(opened.error())) SetDone();
       return;
     }
     producer_ = &*opened;
@@ -64,21 +70,29 @@ class ProducerProgram {
       if (next % plan_.flush_every == 0 && !Settle("Flush", &Producer::Flush)) return;
       if (next < plan_.batches) SleepFor(process_, world_.Exponential(plan_.pace));
     }
-    if (Settle("Finish", &Producer::Finish)) done_ = true;
+    if (Settle("Finish", &Producer::Finish)) SetDone();
   }
 
  private:
+  // Unless it goes on by now, and this holder has slept through that.
+  void SetDone() { source_->done |= reopens_ == source_->reopens; }
+
   // The stream ended, the source has finished, or newer software has taken over: nothing more will come of it.
   bool IsEnd(const Error& error) const {
     return error.code == ErrorCode::kAlreadyExists || error.code == ErrorCode::kSealed ||
            error.code == ErrorCode::kIncompatible || error.code == ErrorCode::kNotFound;
   }
 
+  template <typename Body>
+  auto Timed(const char* what, Body body) {
+    const bool waits_for_readers = plan_.max_lead_steps > 0 || plan_.max_lead_bytes > 0;
+    return world_.Call(process_, what, kStallAfter, body, kSlack, waits_for_readers);
+  }
+
   // Waits for what was published, and tells that it is committed. False: this holder is at its end.
   bool Settle(const char* what, Result<void> (Producer::*settle)(TimePoint)) {
     for (;;) {
-      const Result<void> settled =
-          world_.Call(process_, what, kStallAfter, [&] { return (producer_->*settle)(kForever); });
+      const Result<void> settled = Timed(what, [&] { return (producer_->*settle)(kForever); });
       if (process_.dead()) return false;
       if (settled.ok()) break;
       if (!Continues(settled.error())) return false;
@@ -92,8 +106,21 @@ class ProducerProgram {
     return true;
   }
 
+  // Who is told that it is over, for it is fenced or has finished: is that so?
+  void CheckEnd(const Error& error) {
+    if (error.code != ErrorCode::kFenced && error.code != ErrorCode::kAlreadyExists) return;
+    if (world_.ledger().newest().deleted) return;
+    const std::optional<ProducerRow> row = world_.ledger().RowOf(plan_.name);
+    const bool is_open = row && row->state == ProducerRow::State::kOpen;
+    const bool is_ours = producer_ != nullptr && row && row->incarnation == producer_->incarnation();
+    if (!is_open || (error.code == ErrorCode::kFenced && !is_ours)) return;
+    world_.Breach("errors", fmt::format("{} was told what is not so: {}", process_.name(), ToString(error)),
+                  process_.name());
+  }
+
   bool Continues(const Error& error) {
-    if (IsEnd(error)) done_ = true;
+    CheckEnd(error);
+    if (IsEnd(error)) SetDone();
     if (!MayTryAgain(error)) return false;
     // A holder that has stalled for an hour is started anew, as any orchestrator would.
     stalls_ = error.code == ErrorCode::kStalled ? stalls_ + 1 : 0;
@@ -111,7 +138,21 @@ class ProducerProgram {
 
   Grid GridOf(uint64_t number) const { return {.dp = number % 5 == 0 ? 8u : 4u, .cp = world_.plan().cp}; }
 
+  // Fault C2: a source that was set back gets an error that names both cursors, and nothing else.
+  void PublishRewound(uint64_t number) {
+    PublishOptions options = OptionsFor(number);
+    options.cursor_before = CursorOf(number - 2, plan_.cursor_bytes);
+    const Result<uint64_t> seq = producer_->Publish(BatchOf(plan_.name, number, GridOf(number)), options);
+    if (process_.dead() || (!seq.ok() && seq.error().code != ErrorCode::kInvalidArgument)) return;
+    const auto names = [&](uint64_t at) {
+      return seq.error().message.find(ToHex(CursorOf(at, plan_.cursor_bytes))) != std::string::npos;
+    };
+    if (!seq.ok() && names(number - 2) && names(number - 1)) return;
+    world_.Breach("I5", plan_.name + " was set back, and was not told so with both cursors", process_.name());
+  }
+
   bool PublishNext(uint64_t number) {
+    if (number > 2 && world_.Chance(plan_.rewinds_share)) PublishRewound(number);
     const bool in_parts = plan_.parts_every > 0 && number % plan_.parts_every == 0;
     for (;;) {
       const Result<uint64_t> seq = in_parts ? PublishInParts(number) : PublishWhole(number);
@@ -126,9 +167,8 @@ class ProducerProgram {
   }
 
   Result<uint64_t> PublishWhole(uint64_t number) {
-    return world_.Call(process_, "Publish", kStallAfter, [&] {
-      return producer_->Publish(BatchOf(plan_.name, number, GridOf(number)), OptionsFor(number));
-    });
+    return Timed("Publish",
+                 [&] { return producer_->Publish(BatchOf(plan_.name, number, GridOf(number)), OptionsFor(number)); });
   }
 
   Result<uint64_t> PublishInParts(uint64_t number) {
@@ -148,8 +188,7 @@ class ProducerProgram {
       if (gathered) TryStale(number, receipts);
       return Error{ErrorCode::kUnavailable, "the ticket was dropped"};
     }
-    Result<uint64_t> seq = world_.Call(process_, "PublishParts", kStallAfter,
-                                       [&] { return producer_->PublishParts(receipts, OptionsFor(number)); });
+    Result<uint64_t> seq = Timed("PublishParts", [&] { return producer_->PublishParts(receipts, OptionsFor(number)); });
     if (!seq.ok()) producer_->DropTickets();
     return seq;
   }
@@ -197,7 +236,7 @@ class ProducerProgram {
   Process& process_;
   const std::shared_ptr<Source> source_;
   const ProducerPlan& plan_;  // Of the source.
-  bool& done_;
+  const bool reopens_;
   Producer* producer_ = nullptr;
   int in_vain_ = 0;             // Tickets.
   int stalls_ = 0;              // One after the other.
@@ -220,6 +259,11 @@ void KeepProducer(World& world, const ProducerPlan& plan) {
       process.Run([&world, &process, source] { ProducerProgram(world, process, source).Run(); });
     }
     world.Sleep(seconds(1));
+    // All at once done again, with more to come.
+    if (source->done && plan.more_batches > 0 && !std::exchange(source->reopens, true)) {
+      source->plan.batches += plan.more_batches;
+      source->done = false;
+    }
   }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <poll.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,9 @@ using WallClock = std::chrono::steady_clock;
 
 // A run takes a second or so. One that takes this long on the busiest machine goes round in circles.
 constexpr auto kRunTimeMax = std::chrono::minutes(4);
+constexpr auto kStoryTimeMax = std::chrono::seconds(20);
+constexpr rlim_t kStoryBytesMax = rlim_t{2} << 30;
+constexpr long kStoryTailBytes = 8000;
 
 std::string ToLine(const Outcome& outcome) {
   Json violations = Json::array();
@@ -60,6 +64,34 @@ Outcome FromLine(const std::string& line) {
                                   .when = SimTime(violation[2].get<int64_t>())});
   }
   return outcome;
+}
+
+// The last lines of what `seed` does, which ends no run of it: told by a process that may crash or hang as well.
+std::string StoryOfLost(uint64_t seed) {
+  std::FILE* file = std::tmpfile();
+  if (file == nullptr) return {};
+  std::fflush(nullptr);
+  const pid_t teller = fork();
+  BW_CHECK(teller >= 0);
+  if (teller == 0) {
+    const rlimit bound{.rlim_cur = kStoryBytesMax, .rlim_max = kStoryBytesMax};
+    setrlimit(RLIMIT_FSIZE, &bound);
+    dup2(fileno(file), STDERR_FILENO);
+    Simulate(seed, {.print_trace = true});
+    _exit(0);
+  }
+  const auto deadline = WallClock::now() + kStoryTimeMax;
+  while (waitpid(teller, nullptr, WNOHANG) == 0 && WallClock::now() < deadline) {
+    poll(nullptr, 0, /*timeout_ms=*/50);
+  }
+  kill(teller, SIGKILL);
+  waitpid(teller, nullptr, 0);
+  std::fseek(file, 0, SEEK_END);
+  std::fseek(file, std::max(0L, std::ftell(file) - kStoryTailBytes), SEEK_SET);
+  std::string tail(kStoryTailBytes, '\0');
+  tail.resize(std::fread(tail.data(), 1, tail.size(), file));
+  std::fclose(file);
+  return "the last lines before that:\n" + tail.substr(std::min(tail.size(), tail.find('\n') + 1));
 }
 
 // A process that runs the seeds first, first + stride, ... below end, and sends a line of each.
@@ -138,7 +170,9 @@ class Worker {
 
   Outcome GiveUp(int signal, std::string why) {
     Stop(signal);
-    Outcome outcome{.seed = next_, .violations = {{.invariant = "crash", .message = std::move(why), .about = {}}}};
+    Outcome outcome{.seed = next_,
+                    .violations = {{.invariant = "crash", .message = std::move(why), .about = {}}},
+                    .story = StoryOfLost(next_)};
     received_.clear();
     Advance();
     if (!done()) Start();
@@ -154,8 +188,12 @@ class Worker {
   WallClock::time_point began_;
 };
 
-void Count(const Outcome& outcome, Totals& totals) {
+void Count(const Outcome& outcome, const std::string& until, Totals& totals) {
   totals.seeds += 1;
+  const auto found = std::ranges::find(outcome.violations, until, &Violation::invariant);
+  if (totals.found.empty() && found != outcome.violations.end()) {
+    totals.found = fmt::format("{}: {}", found->invariant, found->message);
+  }
   totals.violations += outcome.violations.empty() ? 0 : 1;
   totals.operations += outcome.operations;
   totals.commits += outcome.commits;
@@ -184,11 +222,11 @@ Totals RunSeeds(const RunOptions& options) {
         outcomes.push_back(workers[i]->Hung());
       }
       for (const Outcome& outcome : outcomes) {
-        Count(outcome, totals);
+        Count(outcome, options.until, totals);
         if (options.on_outcome) options.on_outcome(outcome);
       }
     }
-    if (options.stop_at_first && totals.violations > 0) break;
+    if (!totals.found.empty()) break;
     std::erase_if(workers, [](const auto& worker) { return worker->done(); });
   }
   return totals;

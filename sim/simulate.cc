@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <utility>
 
@@ -39,8 +40,9 @@ class Director {
 
   void Run() {
     RaceToCreate();
+    world_.BeginStorm();
     StartFleet();
-    world_.Sleep(std::max(world_.plan().storm - world_.scheduler().now(), SimTime{}));
+    world_.Sleep(world_.plan().storm);
     world_.network().Calm();
     world_.trace().Add(world_.scheduler().now(), "the storm", "is over", "", "");
     if (IsOurs()) {
@@ -51,12 +53,15 @@ class Director {
     Await(training_);
     if (world_.plan().deletes_at_end && IsOurs()) Delete();
     AwaitProcesses();
+    quiet_at_ = world_.scheduler().now();
     world_.Sleep(kAllLanded);
     if (IsOurs()) Rest();
     done_ = true;
   }
 
   bool done() const { return done_; }
+  // When the last process had ended, if it has come to that.
+  std::optional<SimTime> quiet_at() const { return quiet_at_; }
 
  private:
   // Newer software has taken over: this one must leave the stream as it is.
@@ -73,6 +78,11 @@ class Director {
   void SealEarly() {
     world_.Sleep(world_.plan().storm / 2);
     Seal();
+  }
+
+  void DeleteEarly() {
+    world_.Sleep(world_.plan().storm / 2);
+    Delete();
   }
 
   void RaceToCreate() {
@@ -100,7 +110,9 @@ class Director {
     for (const ProducerPlan& producer : plan.producers) {
       KeepCounted(producing_, [this, &producer] { KeepProducer(world_, producer); });
     }
-    if (plan.churn > 0) KeepCounted(producing_, [this] { KeepChurn(world_); });
+    for (uint32_t i = 0; plan.churn > 0 && i < plan.churners; ++i) {
+      KeepCounted(producing_, [this, i] { KeepChurn(world_, i); });
+    }
     for (const JobPlan& job : plan.jobs) {
       KeepCounted(training_, [this, &job] { KeepJob(world_, job); });
     }
@@ -109,6 +121,7 @@ class Director {
     if (plan.fate_pace > Duration{}) world_.Keep([this] { KeepFate(world_); });
     if (plan.seals_early) world_.Keep([this] { SealEarly(); });
     if (plan.newer_binary) world_.Keep([this] { BeNewer(); });
+    if (plan.deletes_early) world_.Keep([this] { DeleteEarly(); });
   }
 
   // `at_work` is how many of a kind have not come to their end.
@@ -173,7 +186,7 @@ class Director {
         const Result<DeleteReport> report = world_.Call(process, "Delete", hours(6), [&] {
           return DeleteStream(process.env(), kStreamName, After(process.clock().Now(), minutes(2)));
         });
-        deleted = report.ok();
+        deleted = report.ok() || FailedWith(report, ErrorCode::kIncompatible);
       });
     }
   }
@@ -185,6 +198,7 @@ class Director {
       world_.AtRest();
       return;
     }
+    CheckSources();
     Insist(world_, "reclaimer", [&](Process& process, Stream& stream) -> Result<void> {
       BW_TRY(world_.Call(process, "Reclaim", hours(6), [&] { return Reclaim(stream.log()); }));
       world_.AtRest();
@@ -197,9 +211,25 @@ class Director {
     });
   }
 
+  // Exactly once, to the end: each source has come to its last batch, and has finished.
+  void CheckSources() {
+    if (world_.plan().seals_early) return;
+    std::map<std::string, uint64_t> batches;
+    for (const LedgerStep& step : world_.ledger().steps()) batches[step.entry.producer] += 1;
+    for (const ProducerPlan& plan : world_.plan().producers) {
+      const uint64_t due = plan.batches + plan.more_batches;
+      const std::optional<ProducerRow> row = world_.ledger().RowOf(plan.name);
+      const bool finished = row && row->state != ProducerRow::State::kOpen;
+      if (batches[plan.name] == due && finished) continue;
+      world_.Breach("I5", fmt::format("{} has {} batches in the stream, of {}{}", plan.name, batches[plan.name], due,
+                                      finished ? "" : ", and has not finished"));
+    }
+  }
+
   World& world_;
   size_t producing_ = 0;
   size_t training_ = 0;
+  std::optional<SimTime> quiet_at_;
   bool done_ = false;
 };
 
@@ -237,11 +267,12 @@ Outcome Simulate(uint64_t seed, const SimulateOptions& options) {
   };
   watch();
   Scheduler& scheduler = world->scheduler();
-  const SimTime deadline = world->plan().storm + kCalmMax;
-  while (world->violations().empty() && scheduler.now() < deadline && scheduler.RunOne()) {
+  const auto is_late = [&] { return scheduler.now() - kCalmMax > world->storm_end(); };
+  while (world->violations().empty() && !is_late() && scheduler.RunOne()) {
   }
   if (world->violations().empty() && !director->done()) {
-    world->Breach("I12", fmt::format("nothing fails any more, and after {} it is not at its end", TimeText(deadline)));
+    world->Breach("I12",
+                  fmt::format("nothing fails any more, and at {} it is not at its end", TimeText(scheduler.now())));
   }
   if (world->violations().empty() && scheduler.running() > 0) {
     world->Breach("I12", fmt::format("{} fibres wait for ever", scheduler.running()));
@@ -252,7 +283,7 @@ Outcome Simulate(uint64_t seed, const SimulateOptions& options) {
                   .operations = world->trace().size(),
                   .commits = world->ledger().newest().version.value,
                   .steps = world->ledger().newest().next_step.value,
-                  .simulated = scheduler.now(),
+                  .simulated = director->quiet_at().value_or(scheduler.now()),
                   .faults = world->network().counts()};
   if (!outcome.violations.empty()) {
     outcome.story = StoryOf(world->trace(), outcome.violations.front());

@@ -17,7 +17,6 @@ using std::chrono::seconds;
 constexpr Duration kStallAfter = minutes(2);
 constexpr Duration kCommitTime = minutes(2);
 constexpr Duration kCollectiveTime = minutes(10);
-constexpr size_t kKeepLast = 2;
 // Ranks of a job wait for each other: none is further ahead than this.
 constexpr uint64_t kRankLeadMax = 6;
 
@@ -31,6 +30,7 @@ struct Saved {
 
 // What outlives a run: the model's own checkpoints.
 struct Job {
+  Step start{};              // Where its group begins.
   std::vector<Saved> saved;  // Oldest first.
   uint64_t names = 0;
 };
@@ -62,7 +62,13 @@ struct JobRun {
 class RankProgram {
  public:
   RankProgram(World& world, Process& process, const JobPlan& plan, Job& job, std::shared_ptr<JobRun> run, size_t index)
-      : world_(world), process_(process), plan_(plan), job_(job), run_(std::move(run)), index_(index) {}
+      : world_(world),
+        process_(process),
+        plan_(plan),
+        job_(job),
+        run_(std::move(run)),
+        index_(index),
+        place_(Place()) {}
 
   void Run() {
     Live();
@@ -74,6 +80,13 @@ class RankProgram {
   bool leads() const { return index_ == 0; }
   bool over() const { return process_.dead() || run_->stop; }
 
+  MeshRank Place() const {
+    MeshRank place = run_->mesh;
+    place.dp_rank = static_cast<uint32_t>(index_ % place.dp_size);
+    place.cp_rank = static_cast<uint32_t>(index_ / place.dp_size);
+    return place;
+  }
+
   void Live() {
     std::optional<Stream> stream = OpenStream(world_, process_);
     if (!stream) return;
@@ -81,14 +94,12 @@ class RankProgram {
     AwaitOthers([&] { return run_->session != Session{}; });
     if (over()) return;
     ConsumerOptions options{.position = run_->start,
-                            .rank = run_->mesh,
+                            .rank = place_,
                             .group = plan_.group,
                             .session = run_->session,
                             .allow_uneven = plan_.uneven,
                             .prefetch_steps_max = static_cast<uint32_t>(process_.random().Next() % 6),
                             .stall_after = kStallAfter};
-    options.rank.dp_rank = static_cast<uint32_t>(index_ % run_->mesh.dp_size);
-    options.rank.cp_rank = static_cast<uint32_t>(index_ / run_->mesh.dp_size);
     while (!over()) {
       Result<Consumer> consumer =
           world_.Call(process_, "OpenConsumer", kCommitTime, [&] { return stream->OpenConsumer(options); });
@@ -138,7 +149,6 @@ class RankProgram {
     Step saved = run_->start;
     const std::string name = process_.name();
     while (!over()) {
-      const Step before = consumer.position();
       // Where threads fetch ahead, the call itself only waits.
       Result<std::optional<RankBatch>> next = world_.Call(
           process_, "Next", kStallAfter, [&] { return consumer.Next(); }, inline_reads ? kSlack : seconds(5));
@@ -152,7 +162,7 @@ class RankProgram {
       world_.Tell(process_, Delivery{.group = plan_.group,
                                      .session = run_->session,
                                      .rank = name,
-                                     .position = before,
+                                     .mesh = place_,
                                      .batch = next->has_value() ? &**next : nullptr});
       run_->positions[index_] = consumer.position();
       if (!next->has_value()) {
@@ -248,6 +258,7 @@ class RankProgram {
   Job& job_;
   const std::shared_ptr<JobRun> run_;
   const size_t index_;
+  const MeshRank place_;
   std::optional<Group> group_;
 };
 
@@ -277,11 +288,12 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
         std::optional<Stream> stream = OpenStream(world_, process);
         if (!stream) is_over = !process.dead();
         while (stream && !process.dead() && !created && !is_over) {
-          const Result<void> done =
-              world_.Call(process, "CreateGroup", kCommitTime, [&] { return stream->CreateGroup(plan_.group, {0}); });
+          const Result<void> done = world_.Call(process, "CreateGroup", kCommitTime,
+                                                [&] { return stream->CreateGroup(plan_.group, job_.start); });
           created = done.ok() || done.error().code == ErrorCode::kAlreadyExists;
           // Another group may have let the first steps go already.
-          is_over = FailedWith(done, ErrorCode::kTrimmed) || FailedWith(done, ErrorCode::kIncompatible);
+          if (FailedWith(done, ErrorCode::kTrimmed)) job_.start = world_.ledger().newest().first_step;
+          is_over = FailedWith(done, ErrorCode::kNotFound) || FailedWith(done, ErrorCode::kIncompatible);
           if (!created) SleepFor(process, seconds(1));
         }
       });
@@ -309,7 +321,7 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
 
   // The newest checkpoint of the model, or sometimes an older one that the stream still holds for certain.
   Step WhereToGoOn() {
-    if (job_.saved.empty()) return {0};
+    if (job_.saved.empty()) return job_.start;
     const bool all_registered = std::ranges::all_of(job_.saved, &Saved::registered);
     if (all_registered && world_.Chance(0.3)) {
       // A rollback: what came after it is not gone on with, and is registered no more once two newer ones are.

@@ -6,19 +6,22 @@
 #include <cmath>
 #include <utility>
 
+#include "batchweave/base/hash.h"
+
 namespace batchweave::sim {
 namespace {
 
 // So long the log may be busy or the store down before a commit is given up: what Stream's calls promise.
 constexpr Duration kOpenTime = std::chrono::minutes(2);
+constexpr double kFastestClock = 1.5;
 
 }  // namespace
 
 World::World(Plan plan)
     : plan_(std::move(plan)),
       server_(scheduler_, plan_.profile->ordered_list),
-      network_(scheduler_, *plan_.profile, plan_.seed ^ 0x6E6574),
-      random_(plan_.seed ^ 0x776F726C64),
+      network_(scheduler_, *plan_.profile, plan_.limits_share, Hash64(AsBytes(fmt::format("network {}", plan_.seed)))),
+      random_(Hash64(AsBytes(fmt::format("world {}", plan_.seed)))),
       ledger_(server_, scheduler_, violations_),
       evidence_{.server = server_, .ledger = ledger_, .scheduler = scheduler_, .violations = violations_} {
   network_.SetRates(plan_.rates);
@@ -34,8 +37,8 @@ World::World(Plan plan)
 }
 
 // The worst moment to be stopped: a commit is open, and by the time that it is looked at everything may have changed.
-void World::OnUnknown(Process& process) {
-  if (!storming() || !Chance(plan_.sleepy_share)) return;
+void World::AtWorstMoment(Process& process, double share) {
+  if (!storming() || !Chance(plan_.sleepy_share * share)) return;
   network_.Count(FaultKind::kPause);
   process.PauseUntil(scheduler_.now() + Exponential(std::chrono::hours(1)));
   scheduler_.SuspendUntil(process.RunsFrom());
@@ -48,10 +51,13 @@ Duration World::Exponential(Duration mean) {
 Process& World::Spawn(const std::string& name) {
   // Quartz is off by some ten in a million; a few machines are far worse, and wall clocks are off by hours.
   ClockError error{.rate = 1 + 1e-5 * NextNormal(random_)};
-  if (Chance(0.1)) error.rate = 0.5 + NextUnit(random_);
+  if (Chance(0.1)) error.rate = 0.5 + (kFastestClock - 0.5) * NextUnit(random_);
   if (Chance(0.3)) error.wall_skew = std::chrono::seconds(static_cast<int64_t>(Below(200'000)) - 100'000);
-  const Machine machine{
-      .scheduler = scheduler_, .server = server_, .network = network_, .trace = trace_, .on_unknown = on_unknown_};
+  const Machine machine{.scheduler = scheduler_,
+                        .server = server_,
+                        .network = network_,
+                        .trace = trace_,
+                        .at_worst_moment = at_worst_moment_};
   processes_.push_back(std::make_unique<Process>(machine, fmt::format("{}#{}", name, processes_.size()), random_.Next(),
                                                  error, plan_.retries));
   return *processes_.back();
@@ -88,6 +94,7 @@ void World::Tell(const Process& who, const Delivery& delivery) {
   if (who.dead()) return;
   trace_.Add(scheduler_.now(), who.name(), "was given",
              delivery.batch != nullptr ? fmt::format("step {}", delivery.batch->step().value) : "the end", "");
+  last_delivery_ = scheduler_.now();
   for (const auto& checker : checkers_) checker->OnDelivery(delivery);
 }
 
@@ -97,10 +104,14 @@ void World::AtRest() {
 
 void World::CheckBound(const RunningCall& call) {
   if (call.process->dead() || call.process->pauses() != call.pauses) return;
-  const TimedCall timed{.who = call.process->name(),
-                        .what = call.what,
-                        .took = call.process->clock().Now() - call.began,
-                        .limit = call.limit};
+  TimedCall timed{.who = call.process->name(),
+                  .what = call.what,
+                  .took = call.process->clock().Now() - call.began,
+                  .limit = call.limit};
+  if (call.waits_for_readers) {
+    const Duration since = scheduler_.now() - last_delivery_;
+    timed.took = std::min(timed.took, std::chrono::duration_cast<Duration>(since * kFastestClock));
+  }
   for (const auto& checker : checkers_) checker->OnCall(timed);
 }
 
@@ -111,20 +122,29 @@ void World::CheckBounds() {
 void World::Note(const Process& process, std::string_view what, const Error& error) {
   trace_.Add(scheduler_.now(), process.name(), "failed", what, ToString(error));
   if (process.dead()) return;
-  const bool by_newer = error.code == ErrorCode::kIncompatible && plan_.newer_binary;
-  const bool by_deletion = error.code == ErrorCode::kNotFound && ledger_.newest().deleted;
+  if (MayBe(error)) return;
+  Breach("errors", fmt::format("{} of {} was told what is not so: {}", what, process.name(), ToString(error)),
+         process.name());
+}
+
+// Whether what a caller was told can be the truth.
+bool World::MayBe(const Error& error) const {
+  const Manifest& newest = ledger_.newest();
+  const auto damages = [&](FaultKind kind) { return plan_.rates[static_cast<size_t>(kind)] > 0; };
   switch (error.code) {
+    // Nothing that a store, a crash or a rival does is any of these.
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kDenied:
     case ErrorCode::kMeshMismatch:
-    case ErrorCode::kUnsuitableStore:
-    case ErrorCode::kIncompatible:
-    case ErrorCode::kNotFound:
-      // Nothing that a store, a crash or a rival does is any of these.
-      if (!by_newer && !by_deletion)
-        Breach("errors", fmt::format("{} of {}: {}", what, process.name(), ToString(error)), process.name());
-      break;
-    default: break;
+    case ErrorCode::kUnsuitableStore: return false;
+    case ErrorCode::kIncompatible: return newest.writer_features != 0;
+    case ErrorCode::kNotFound: return newest.deleted;
+    case ErrorCode::kSealed: return newest.sealed || newest.deleted;
+    // Nothing in the store is; what is read may be, on its way.
+    case ErrorCode::kCorrupt:
+      return !network_.calm() &&
+             (damages(FaultKind::kShortBody) || damages(FaultKind::kEmptyBody) || damages(FaultKind::kFlippedBody));
+    default: return true;
   }
 }
 

@@ -35,7 +35,10 @@ class World final : public FiberOwner {
   Trace& trace() { return trace_; }
   const Ledger& ledger() const { return ledger_; }
   std::vector<Violation>& violations() { return violations_; }
-  bool storming() const { return scheduler_.now() < plan_.storm && !network_.calm(); }
+  // From now on, for as long as the plan says, everything goes wrong.
+  void BeginStorm() { storm_end_ = scheduler_.now() + plan_.storm; }
+  SimTime storm_end() const { return storm_end_; }
+  bool storming() const { return scheduler_.now() < storm_end_ && !network_.calm(); }
 
   // Chance, for those who decide what happens to the fleet.
   bool Chance(double share) { return NextUnit(random_) < share; }
@@ -61,14 +64,17 @@ class World final : public FiberOwner {
   void Tell(const Process& who, const Delivery& delivery);
   void AtRest();
 
-  // Makes a call of the library that promises to end within `limit`, and checks that it does.
+  // Makes a call of the library that promises to end within `limit`, and checks that it does. A call that
+  // `waits_for_readers` promises so from the last step that any rank has read.
   template <typename Body>
-  auto Call(Process& process, std::string_view what, Duration limit, Body body, Duration slack = kSlack) {
+  auto Call(Process& process, std::string_view what, Duration limit, Body body, Duration slack = kSlack,
+            bool waits_for_readers = false) {
     const auto call = calls_.insert(calls_.end(), {.process = &process,
                                                    .what = what,
                                                    .began = process.clock().Now(),
                                                    .limit = limit + slack,
-                                                   .pauses = process.pauses()});
+                                                   .pauses = process.pauses(),
+                                                   .waits_for_readers = waits_for_readers});
     auto result = body();
     CheckBound(*call);
     calls_.erase(call);
@@ -87,24 +93,30 @@ class World final : public FiberOwner {
     TimePoint began;
     Duration limit;
     uint64_t pauses;  // Of the process, when it began: who was stopped meanwhile is not to blame.
+    bool waits_for_readers;
   };
   void CheckBound(const RunningCall& call);
-  void OnUnknown(Process& process);
+  void AtWorstMoment(Process& process, double share);
   void Note(const Process& process, std::string_view what, const Error& error);
+  bool MayBe(const Error& error) const;
 
   const Plan plan_;
+  SimTime storm_end_ = SimTime::max();
   Scheduler scheduler_;
   Server server_;
   Network network_;
   Trace trace_;
   SeededRandom random_;
-  const std::function<void(Process&)> on_unknown_ = [this](Process& process) { OnUnknown(process); };
+  const std::function<void(Process&, double)> at_worst_moment_ = [this](Process& process, double share) {
+    AtWorstMoment(process, share);
+  };
   std::vector<Violation> violations_;
   Ledger ledger_;
   Evidence evidence_;
   Checkers checkers_;
   std::vector<std::unique_ptr<Process>> processes_;
   std::list<RunningCall> calls_;
+  SimTime last_delivery_{};
 };
 
 // The stream, opened by `process`, which tries until it is there; none once the process is dead or the stream gone.

@@ -16,6 +16,7 @@ namespace batchweave {
   X(kExistsTakenForOurs, "I7", "a slot that exists is taken for ours, without a look at the commit id")                \
   X(kRetryOverwrites, "I1", "after an unknown outcome the slot is written without the condition")                      \
   X(kCommitIdOfTheVersion, "I7", "the commit id is made of the version: racing committers have the same")              \
+  X(kNewBodyForTheSlot, "I7", "after an unknown outcome other bytes go to the same slot, under the same commit id")    \
   X(kMovesOnWhileUndecided, "I2", "the next slot is tried on top of a commit that is undecided")                       \
   X(kTombstoneTakenForOurs, "I7", "a committer that finds a tombstone believes that it was its own version")           \
   X(kChainNotJoined, "I2", "a version carries the hash of its base's predecessor")                                     \
@@ -23,6 +24,11 @@ namespace batchweave {
   X(kBatchesNotRebased, "I2", "the committer puts its batches on the base that it knew, under the newest number")      \
   X(kRetriesForEver, "I12", "what fails is tried again without a bound")                                               \
   X(kArchiveDropsAnEntry, "I3", "an archived object lacks the last entry that left the tail")                          \
+  X(kArchiveOfALostVersion, "errors", "what was archived for a version that was lost is named by the next one")        \
+  X(kIndexLacksARef, "I3", "an index lacks the last of the archived objects that it folds")                            \
+  X(kTableOfOwnRowsAlone, "I5", "a table of rows is made of the rows that changed, without those of the last table")   \
+  X(kRowGoesTooSoon, "I5", "a forgotten row goes as soon as its entries are trimmed")                                  \
+  X(kIncarnationOfTheRow, "I6", "an incarnation is one more than the row's, and begins again where that has gone")     \
   X(kIncarnationNotChecked, "I6", "a producer's batches are taken under any incarnation")                              \
   X(kAckBySeqAlone, "I7", "a fenced producer takes its successor's seq for its own acknowledgement")                   \
   X(kSealNotChecked, "I2", "batches are committed into a sealed stream")                                               \
@@ -33,28 +39,37 @@ namespace batchweave {
   X(kUnknownUploadTaken, "I4", "an upload of unknown outcome is taken for done")                                       \
   X(kFinishesTooEarly, "I7", "a producer is marked finished while batches of it are pending")                          \
   X(kLoserCleansUp, "I4", "who lost a race deletes the data that it wanted to commit")                                 \
-  X(kReceiptOfAnyTicket, "I4", "receipts of other batches and of dropped tickets are accepted")                        \
-  X(kPartsShareANonce, "I10", "every part of a ticket is written under the ticket's nonce: one key, other bytes")      \
+  X(kReceiptOfAnyTicket, "I5", "receipts of other batches and of dropped tickets are accepted")                        \
+  X(kPartsShareANonce, "I5", "every part of a ticket is written under the ticket's nonce: one key, other bytes")       \
   X(kDeletesOldVersions, "I1", "old versions are deleted, not overwritten by tombstones")                              \
   X(kTombstoneForgetsItsCommit, "I1", "a tombstone has no commit id")                                                  \
   X(kRetiresTheNewest, "I1", "every version is retired, the newest too")                                               \
   X(kTrimToTheFastestGroup, "I8", "a trim goes by the group that has come farthest")                                   \
   X(kTrimForgetsCursors, "I5", "a trim does not move the cursors of what it trims into rows")                          \
   X(kTrimDropsOneMore, "I3", "a trim drops the entry of the first step that stays")                                    \
+  X(kTrimLiftsQuarantines, "I2", "a trim drops all quarantines, not just those of the steps that go")                  \
   X(kSessionNotChecked, "I8", "whoever comes with a session that is over may checkpoint and release")                  \
   X(kSessionDropsCheckpoints, "I8", "a new session drops the checkpoints of those before")                             \
   X(kKeepLastByStep, "I8", "keep_last counts by step: after a rollback it drops the newest")                           \
   X(kKeepLastTakesPinned, "I8", "keep_last releases pinned checkpoints too")                                           \
   X(kQuarantineByNow, "I11", "a rank skips what is quarantined when it opens, not what its session skips")             \
-  X(kReclaimByAnOldVersion, "I4", "reclaim judges all it lists by the version that it read first")                     \
+  X(kReclaimByAnOldVersion, "I8", "reclaim judges all it lists by the version that it read first")                     \
   X(kReclaimTakesUploads, "I4", "reclaim deletes what is uploaded and not yet committed")                              \
   X(kReclaimReachesOnePart, "I8", "reclaim follows only the first part of an entry")                                   \
   X(kReclaimTakesTheFirstStep, "I8", "after a trim the data of the first step that stays is deleted too")              \
   X(kReclaimKeepsFenced, "I9", "uploads of fenced producers are never deleted")                                        \
+  X(kReclaimKeepsCovered, "I9", "data of trimmed steps stays while its producer lives")                                \
+  X(kReaderTakesItsNeighbours, "I11", "a rank along cp takes the slices of its neighbour")                             \
   X(kTrailersNotChecked, "I10", "a reader takes the bytes as they come")                                               \
   X(kTailTakenAsNext, "I10", "a reader takes the oldest entry of a tail for the step that it waits for")               \
   X(kFailedStepIsPassed, "I11", "a rank goes on behind a step that it could not read")                                 \
-  X(kStallNotTold, "I12", "a reader waits for its next step beyond every limit")
+  X(kStallNotTold, "I12", "a reader waits for its next step beyond every limit")                                       \
+  X(kStreamIdNotChecked, "errors", "a flipped bit in stream.json leads into another stream")                           \
+  X(kProbeBelievesAnswers, "errors", "one damaged answer condemns the store")                                          \
+  X(kProbeWritesOnce, "I12", "a store that takes one write a second of a key is never tried again")                    \
+  X(kHintNotToldAgain, "I12", "a trainer that waits does not tell again how far it is")                                \
+  X(kLimitOutlivesTheStream, "I12", "who waits for readers of a sealed stream, or is fenced, is not told")             \
+  X(kReaderSleepsThroughDeletion, "I12", "a reader waits for the successor of a version that was deleted")
 
 enum class Mutation {
   kNone,

@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "batchweave/base/mutation.h"
+
 namespace batchweave {
 namespace {
 
@@ -50,11 +52,12 @@ Result<GridRange> SlicesOf(Grid grid, const MeshRank& rank, bool allow_uneven) {
   if (!allow_uneven && dp.grid % dp.mesh != 0) return Mismatch(dp);
   if (cp.grid % cp.mesh != 0) return Mismatch(cp);
   const uint32_t dp_begin = BeginOf(dp, rank.dp_rank);
-  const uint32_t cp_begin = BeginOf(cp, rank.cp_rank);
+  const uint32_t cp_rank = BW_MUTATION(kReaderTakesItsNeighbours) ? cp.mesh - 1 - rank.cp_rank : rank.cp_rank;
+  const uint32_t cp_begin = BeginOf(cp, cp_rank);
   return GridRange{.dp_begin = dp_begin,
                    .dp_count = BeginOf(dp, rank.dp_rank + 1) - dp_begin,
                    .cp_begin = cp_begin,
-                   .cp_count = BeginOf(cp, rank.cp_rank + 1) - cp_begin};
+                   .cp_count = BeginOf(cp, cp_rank + 1) - cp_begin};
 }
 
 }  // namespace batchweave

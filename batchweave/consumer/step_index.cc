@@ -61,7 +61,8 @@ LogQuestion StepIndex::Ask() const {
     if (ref != archives_.end()) question.archive = *ref;
     return question;
   }
-  if (nothing_in_a_row_ >= kNothingMax && newest_.version > Version{}) {
+  const bool looks_again = nothing_in_a_row_ >= kNothingMax && !BW_MUTATION(kReaderSleepsThroughDeletion);
+  if (looks_again && newest_.version > Version{}) {
     question.kind = Kind::kWhole;
     question.version = newest_.version;
     return question;

@@ -50,7 +50,7 @@ bool ReclaimJudge::IsBatchDead(const ParsedKey& key) const {
   if (BW_MUTATION(kReclaimKeepsFenced) && fenced) return false;
   if (BW_MUTATION(kReclaimTakesUploads)) return true;
   if (sealed_ || fenced) return true;
-  const bool covered = key.seq <= row->seq;
+  const bool covered = key.seq <= row->seq && !BW_MUTATION(kReclaimKeepsCovered);
   return covered || row->state != ProducerRow::State::kOpen;
 }
 

@@ -72,7 +72,9 @@ Result<bool> ApplyTrim(ManifestLog& log, Manifest& next) {
   BW_CHECK(*watermark <= next.next_step);
   if (!BW_MUTATION(kTrimForgetsCursors)) BW_TRY(KeepCursors(log, next, *watermark));
   DropEntriesBelow(next, *watermark);
-  std::erase_if(next.quarantines, [&](const Quarantine& quarantine) { return quarantine.end <= *watermark; });
+  std::erase_if(next.quarantines, [&](const Quarantine& quarantine) {
+    return quarantine.end <= *watermark || BW_MUTATION(kTrimLiftsQuarantines);
+  });
   next.first_step = *watermark;
   return true;
 }

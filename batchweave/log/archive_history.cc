@@ -54,9 +54,22 @@ size_t EntriesToArchive(const std::vector<Entry>& tail, uint64_t bytes_kept) {
   return tail.size() - kept;
 }
 
+// For kArchiveOfALostVersion: what was archived last, by whoever and for whatever version, is named by `next` where it
+// begins with the same step. The mutants' simulator is one thread.
+bool NamesWhatIsThere(Manifest& next, const ArchiveRef& last) {
+  if (last.end <= last.first || last.first != next.tail_first() || last.end > next.next_step) return false;
+  next.archives.push_back(last);
+  next.tail.erase(next.tail.begin(),
+                  next.tail.begin() + static_cast<std::ptrdiff_t>(last.end.value - last.first.value));
+  return true;
+}
+
 Result<void> ArchiveTail(ManifestLog& log, Manifest& next, TimePoint deadline, uint64_t bytes_kept) {
   const size_t count = EntriesToArchive(next.tail, bytes_kept);
   if (count == 0) return {};
+  static std::pair<StreamId, ArchiveRef> last;
+  const bool is_known = BW_MUTATION(kArchiveOfALostVersion) && last.first == next.stream_id;
+  if (is_known && NamesWhatIsThere(next, last.second)) return {};
   const auto end = next.tail.begin() + static_cast<std::ptrdiff_t>(count);
   ArchivedEntries archived{
       .stream_id = next.stream_id, .first = next.tail_first(), .entries = {next.tail.begin(), end}};
@@ -69,6 +82,7 @@ Result<void> ArchiveTail(ManifestLog& log, Manifest& next, TimePoint deadline, u
   }
   if (BW_MUTATION(kArchiveDropsAnEntry)) archived.entries.pop_back();
   next.archives.push_back(BW_TRY(Write(log, ref, EncodeArchivedEntries(archived), deadline)));
+  if (BW_MUTATION(kArchiveOfALostVersion)) last = {next.stream_id, next.archives.back()};
   next.tail.erase(next.tail.begin(), end);
   return {};
 }
@@ -78,13 +92,14 @@ Result<void> FoldArchives(ManifestLog& log, Manifest& next, TimePoint deadline) 
   while (next.archives.size() >= kIndexChildrenMax) {
     const auto first_child = next.archives.end() - kIndexChildrenMax;
     if (first_child->level != next.archives.back().level) return {};
-    const ArchiveIndex index{.stream_id = next.stream_id, .children = {first_child, next.archives.end()}};
+    ArchiveIndex index{.stream_id = next.stream_id, .children = {first_child, next.archives.end()}};
     ArchiveRef ref{.kind = ArchiveRef::Kind::kIndex,
                    .version = next.version,
                    .first = index.children.front().first,
                    .end = index.children.back().end,
                    .level = static_cast<uint8_t>(index.children.front().level + 1)};
     for (const ArchiveRef& child : index.children) ref.payload_bytes += child.payload_bytes;
+    if (BW_MUTATION(kIndexLacksARef)) index.children.pop_back();
     ref = BW_TRY(Write(log, ref, EncodeArchiveIndex(index), deadline));
     next.archives.erase(first_child, next.archives.end());
     next.archives.push_back(ref);
@@ -99,6 +114,8 @@ Result<void> ArchiveRows(ManifestLog& log, Manifest& next, TimePoint deadline, u
   // Never "no rows": a newer version has another table.
   if (FailedWith(rows, ErrorCode::kNotFound)) return Error{ErrorCode::kUnavailable, rows.error().message};
   ArchivedRows table{.stream_id = next.stream_id, .rows = BW_TRY(std::move(rows))};
+  if (BW_MUTATION(kTableOfOwnRowsAlone)) table.rows = next.rows;
+  if (BW_MUTATION(kRowGoesTooSoon)) versions_kept = 0;
   std::erase_if(table.rows, [&](const ProducerRow& row) {
     return row.state == ProducerRow::State::kForgotten && (!row.step || *row.step < next.first_step) &&
            next.version.value - row.incarnation.value > versions_kept;

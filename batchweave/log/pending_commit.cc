@@ -27,7 +27,8 @@ PendingCommit::PendingCommit(ManifestLog& log, const LoggedManifest& base, Manif
   Manifest& manifest = next_.manifest;
   BW_CHECK(manifest.version == Next(base.manifest.version));
   Random& random = log.env_.random;
-  manifest.commit_id = {.bits = {.high = random.Next(), .low = random.Next()}};
+  const bool keeps_id = BW_MUTATION(kNewBodyForTheSlot) && manifest.commit_id != base.manifest.commit_id;
+  if (!keeps_id) manifest.commit_id = {.bits = {.high = random.Next(), .low = random.Next()}};
   if (BW_MUTATION(kCommitIdOfTheVersion)) manifest.commit_id = {.bits = {.high = 1, .low = manifest.version.value}};
   if (!BW_MUTATION(kChainNotJoined)) manifest.previous_hash = base.hash;
   EncodedManifest encoded = EncodeManifest(manifest);

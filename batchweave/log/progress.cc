@@ -67,6 +67,7 @@ Result<void> ProgressReporter::Report(Step reached) {
   const bool is_news = has_read_all && told_ != reached;
   // Later the same is told again: an older hint that was long under way may have landed on it.
   if (denied_ || (now < next_at_ && !is_news)) return {};
+  if (BW_MUTATION(kHintNotToldAgain) && told_ == reached) return {};
   next_at_ = After(now, kProgressInterval);
   const Result<void> put = PutBytes(log_.env().store, key_, EncodeProgress(reached), PutMode::kOverwrite);
   if (FailedWith(put, ErrorCode::kDenied)) {

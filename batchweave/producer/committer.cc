@@ -62,6 +62,7 @@ Result<void> Committer::Attempt() {
   const Result<PendingCommit::Outcome> outcome = attempt_->Resolve(After(env_.clock.Now(), time));
   if (FailedWith(outcome, ErrorCode::kUnknownOutcome)) {
     if (BW_MUTATION(kMovesOnWhileUndecided)) base_ = std::exchange(attempt_, std::nullopt)->committed();
+    if (BW_MUTATION(kNewBodyForTheSlot)) BW_TRY(FreezeAgain());
     return outcome.error();
   }
   const PendingCommit decided = *std::exchange(attempt_, std::nullopt);
@@ -99,6 +100,17 @@ Result<void> Committer::Begin() {
   }
   // What the rows cover already was committed, though this process was never told: acknowledged is acknowledged.
   pipeline_.Acknowledge(attempted_, verdicts_);
+  return {};
+}
+
+// The slot is tried with what is uploaded by now, and the commit id that it was tried with before.
+Result<void> Committer::FreezeAgain() {
+  const CommitId commit_id = attempt_->committed().manifest.commit_id;
+  attempted_ = pipeline_.CollectRuns();
+  CommitPlan plan = PlanCommit(BW_TRY(BeginNext(*base_)), attempted_.runs, env_.clock.WallNow().count());
+  verdicts_ = std::move(plan.verdicts);
+  plan.next.commit_id = commit_id;
+  attempt_.emplace(log_, *base_, std::move(plan.next));
   return {};
 }
 

@@ -37,7 +37,7 @@ Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer
     if (row.state != ProducerRow::State::kOpen && !reopen) return Finished(row, cursor);
     if (BW_MUTATION(kSeqBeginsAnew)) row = {.producer = name};
     const bool keeps = BW_MUTATION(kOpeningDoesNotFence) && row.incarnation != Incarnation{};
-    if (!keeps) row.incarnation = {next.version.value};
+    if (!keeps) row.incarnation = {BW_MUTATION(kIncarnationOfTheRow) ? row.incarnation.value + 1 : next.version.value};
     row.opening_nonce = nonce;
     row.state = ProducerRow::State::kOpen;
     opened = {.incarnation = row.incarnation, .seq = row.seq, .cursor = std::move(cursor)};

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "batchweave/base/mutation.h"
 #include "batchweave/store/backoff.h"
 
 namespace batchweave {
@@ -65,7 +66,7 @@ class Probe {
       Result<void> written = write();
       const bool is_news =
           !FailedWith(written, ErrorCode::kUnavailable) && !FailedWith(written, ErrorCode::kUnknownOutcome);
-      if (is_news || !backoff.Wait()) return written;
+      if (is_news || BW_MUTATION(kProbeWritesOnce) || !backoff.Wait()) return written;
     }
   }
 
@@ -101,7 +102,7 @@ class Probe {
       if (!read.ok()) return read.error();
       if (*read == expected) return {};
       const bool was_written = *read == first_ || *read == second_;
-      if (was_written || look == kLooksMax) return Broken(rule, otherwise);
+      if (was_written || look == kLooksMax || BW_MUTATION(kProbeBelievesAnswers)) return Broken(rule, otherwise);
     }
   }
 
