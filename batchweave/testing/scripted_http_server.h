@@ -1,12 +1,12 @@
 // An HTTP server on loopback that answers as it is told, whatever it is asked: for what real servers do once a year.
 #pragma once
 
-#include <atomic>
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
+
+#include "batchweave/testing/loopback_http_server.h"
 
 namespace batchweave {
 
@@ -21,9 +21,6 @@ class ScriptedHttpServer {
   // The n-th request gets the n-th of `answers`, byte for byte, and those after the last one the last. The connection is
   // kept open where the answer is whole (its Content-Length agrees), else closed; an empty answer only closes it.
   explicit ScriptedHttpServer(std::vector<std::string> answers);
-  ~ScriptedHttpServer();
-  ScriptedHttpServer(const ScriptedHttpServer&) = delete;
-  ScriptedHttpServer& operator=(const ScriptedHttpServer&) = delete;
 
   // "http://127.0.0.1:PORT"
   std::string url() const;
@@ -31,19 +28,13 @@ class ScriptedHttpServer {
   std::vector<std::string> requests() const;
 
  private:
-  void Accept();
-  void Serve(int connection);
+  bool Serve(int connection, const HttpMessage& request);
   std::string NextAnswer(std::string request);
 
   const std::vector<std::string> answers_;
-  int listener_ = -1;
-  int port_ = 0;
-  std::atomic<bool> stopping_ = false;
   mutable std::mutex mutex_;
   std::vector<std::string> requests_;
-  std::vector<int> connections_;
-  std::vector<std::thread> threads_;
-  std::thread acceptor_;
+  LoopbackHttpServer server_;  // Last: its threads use the rest.
 };
 
 }  // namespace batchweave

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 
+#include <map>
+
 #include "batchweave/store/full_probe.h"
 #include "batchweave/testing/matchers.h"
 #include "tests/cloud/local_server.h"
@@ -11,10 +13,12 @@
 namespace batchweave {
 namespace {
 
-// One for all tests: each has a prefix of its own.
-LocalServer* Versitygw() {
-  static const std::unique_ptr<LocalServer> server = LocalServer::Versitygw();
-  return server.get();
+// One of a kind for all tests: each has a prefix of its own.
+LocalServer* Running(const ServerCase& item) {
+  static std::map<std::string, std::unique_ptr<LocalServer>> servers;
+  const auto [at, is_new] = servers.try_emplace(item.name);
+  if (is_new) at->second = item.start();
+  return at->second.get();
 }
 
 class CloudUnderTest final : public StoreUnderTest {
@@ -29,20 +33,30 @@ class CloudUnderTest final : public StoreUnderTest {
   std::unique_ptr<ObjectStore> store_;
 };
 
-std::unique_ptr<StoreUnderTest> MakeVersitygw() {
-  static int made = 0;
-  if (Versitygw() == nullptr) return nullptr;
-  return std::make_unique<CloudUnderTest>(*Versitygw(), fmt::format("store-{}", made++));
+std::vector<ConformanceCase> Cases() {
+  std::vector<ConformanceCase> cases;
+  for (const ServerCase& item : kServers) {
+    cases.push_back({item.name, [item]() -> std::unique_ptr<StoreUnderTest> {
+                       static int made = 0;
+                       LocalServer* const server = Running(item);
+                       if (server == nullptr) return nullptr;
+                       return std::make_unique<CloudUnderTest>(*server, fmt::format("store-{}", made++));
+                     }});
+  }
+  return cases;
 }
 
-// Covers F1.
-INSTANTIATE_TEST_SUITE_P(S3, ObjectStoreConformance, ::testing::Values(ConformanceCase{"versitygw", MakeVersitygw}),
-                         CaseName);
+// Covers E3, F1.
+INSTANTIATE_TEST_SUITE_P(Cloud, ObjectStoreConformance, ::testing::ValuesIn(Cases()), CaseName);
 
-TEST(CloudProbeTest, AGoodServerPassesTheFullProbe) {
-  if (Versitygw() == nullptr) GTEST_SKIP() << "not installed";
-  CloudUnderTest first(*Versitygw(), "probed");
-  CloudUnderTest second(*Versitygw(), "probed");
+class CloudProbeTest : public ::testing::TestWithParam<ServerCase> {};
+INSTANTIATE_TEST_SUITE_P(Cloud, CloudProbeTest, ::testing::ValuesIn(kServers), ServerName);
+
+TEST_P(CloudProbeTest, AGoodServerPassesTheFullProbe) {
+  LocalServer* const server = Running(GetParam());
+  if (server == nullptr) GTEST_SKIP() << "not installed";
+  CloudUnderTest first(*server, "probed");
+  CloudUnderTest second(*server, "probed");
   SystemClock clock;
   SystemRandom random;
   SystemThreads threads;

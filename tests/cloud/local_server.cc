@@ -13,22 +13,17 @@
 
 #include "batchweave/base/check.h"
 #include "batchweave/base/clock.h"
+#include "batchweave/testing/loopback_http_server.h"
 
 namespace batchweave {
 namespace {
 
-sockaddr_in Loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(static_cast<uint16_t>(port));
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 // One that nobody used a moment ago.
 int FreePort() {
   const int probe = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address = Loopback(0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   socklen_t size = sizeof(address);
   BW_CHECK(bind(probe, reinterpret_cast<sockaddr*>(&address), size) == 0);
   BW_CHECK(getsockname(probe, reinterpret_cast<sockaddr*>(&address), &size) == 0);
@@ -37,11 +32,16 @@ int FreePort() {
 }
 
 bool Listens(int port) {
-  const int client = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  const sockaddr_in address = Loopback(port);
-  const bool connected = connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0;
-  close(client);
-  return connected;
+  const int connection = ConnectLoopback(port);
+  if (connection >= 0) close(connection);
+  return connection >= 0;
+}
+
+// With what this process has itself.
+std::vector<std::string> Environment(const std::vector<std::string>& more) {
+  std::vector<std::string> all = more;
+  for (char** variable = environ; *variable != nullptr; ++variable) all.emplace_back(*variable);
+  return all;
 }
 
 std::vector<char*> Pointers(std::vector<std::string>& words) {
@@ -52,28 +52,85 @@ std::vector<char*> Pointers(std::vector<std::string>& words) {
   return pointers;
 }
 
+// Waits for the end of a program that is soon through.
+bool Run(std::vector<std::string> command) {
+  pid_t process = 0;
+  std::vector<std::string> environment = Environment({});
+  int status = 0;
+  return posix_spawnp(&process, command.front().c_str(), nullptr, nullptr, Pointers(command).data(),
+                      Pointers(environment).data()) == 0 &&
+         waitpid(process, &status, 0) == process && status == 0;
+}
+
+const std::string kServersFolder = BATCHWEAVE_SERVERS;
+const std::string kSourceFolder = BATCHWEAVE_CLOUD_TESTS;
+constexpr std::string_view kKey = "dGVzdGVyLXNlY3JldA==";
+constexpr std::string_view kToken = "tester-token";
+
 }  // namespace
 
+LocalServer::LocalServer() : port_(FreePort()), environment_(Environment({})) {}
+
 std::unique_ptr<LocalServer> LocalServer::Versitygw() {
-  const std::string program = std::string(BATCHWEAVE_SERVERS) + "/versitygw";
+  const std::string program = kServersFolder + "/versitygw";
   if (!std::filesystem::exists(program)) return nullptr;
   std::unique_ptr<LocalServer> server(new LocalServer());
   const std::string data = server->data_.path();
   std::filesystem::create_directories(data + "/bucket");
-  server->port_ = FreePort();
   server->command_ = {program, "--port", fmt::format("127.0.0.1:{}", server->port_), "--keep-alive", "--quiet",
                       "posix", data};
-  server->environment_ = {"ROOT_ACCESS_KEY=tester", "ROOT_SECRET_KEY=tester-secret"};
-  server->query_ =
-      fmt::format("endpoint=http://127.0.0.1:{}&region=us-east-1&path_style=true&allow_http=true", server->port_);
+  server->environment_ = Environment({"ROOT_ACCESS_KEY=tester", "ROOT_SECRET_KEY=tester-secret"});
+  server->scheme_ = "s3";
+  server->query_ = "&region=us-east-1&path_style=true";
   server->options_ = {{"access_key_id", "tester"}, {"secret_access_key", "tester-secret"}};
+  server->Start();
+  return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::Azurite() {
+  const std::string node = kServersFolder + "/node";
+  if (!std::filesystem::exists(node)) return nullptr;
+  std::unique_ptr<LocalServer> server(new LocalServer());
+  const std::string port = std::to_string(server->port_);
+  server->command_ = {node,
+                      kServersFolder + "/node_modules/azurite/dist/src/blob/main.js",
+                      "--blobHost",
+                      "127.0.0.1",
+                      "--blobPort",
+                      port,
+                      "--location",
+                      server->data_.path(),
+                      "--silent",
+                      "--disableTelemetry",
+                      "--skipApiVersionCheck"};
+  server->environment_ = Environment({fmt::format("AZURITE_ACCOUNTS=tester:{}", kKey)});
+  server->scheme_ = "az";
+  server->endpoint_path_ = "/tester";
+  server->query_ = "&account_name=tester";
+  server->options_ = {{"access_key", std::string(kKey)}};
+  server->Start();
+  BW_CHECK(Run({"python3", kSourceFolder + "/create_container.py", port, "tester", std::string(kKey), "bucket"}));
+  return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::GcsStub() {
+  std::unique_ptr<LocalServer> server(new LocalServer());
+  const std::string data = server->data_.path();
+  std::filesystem::create_directories(data + "/bucket");
+  server->command_ = {"python3", kSourceFolder + "/gcs_stub.py", std::to_string(server->port_), data,
+                      std::string(kToken)};
+  server->scheme_ = "gs";
+  server->options_ = {{"bearer_token", std::string(kToken)}};
   server->Start();
   return server;
 }
 
 LocalServer::~LocalServer() { Kill(); }
 
-std::string LocalServer::Url(const std::string& path) const { return fmt::format("s3://bucket/{}?{}", path, query_); }
+std::string LocalServer::Url(const std::string& path, int port) const {
+  return fmt::format("{}://bucket/{}?endpoint=http://127.0.0.1:{}{}&allow_http=true{}", scheme_, path, port,
+                     endpoint_path_, query_);
+}
 
 void LocalServer::Kill() {
   if (process_ == 0) return;
@@ -88,8 +145,8 @@ void LocalServer::Start() {
   posix_spawn_file_actions_init(&files);
   posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_adddup2(&files, STDOUT_FILENO, STDERR_FILENO);
-  BW_CHECK(posix_spawn(&process_, command_.front().c_str(), &files, nullptr, Pointers(command_).data(),
-                       Pointers(environment_).data()) == 0);
+  BW_CHECK(posix_spawnp(&process_, command_.front().c_str(), &files, nullptr, Pointers(command_).data(),
+                        Pointers(environment_).data()) == 0);
   posix_spawn_file_actions_destroy(&files);
   SystemClock clock;
   const TimePoint deadline = After(clock.Now(), std::chrono::seconds(30));

@@ -1,10 +1,11 @@
 // Real servers of objects, started by a test on loopback and ended with it. tools/servers.sh installs them.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/types.h>
 
 #include <memory>
-#include <optional>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -15,17 +16,21 @@ namespace batchweave {
 
 class LocalServer {
  public:
-  // versitygw (S3) with an empty bucket "bucket"; null where it is not installed.
-  static std::unique_ptr<LocalServer> Versitygw();
+  // Each with an empty bucket "bucket"; null where it is not installed.
+  static std::unique_ptr<LocalServer> Versitygw();  // S3.
+  static std::unique_ptr<LocalServer> Azurite();    // Azure.
+  static std::unique_ptr<LocalServer> GcsStub();    // What GCS does as its manual says: gcs_stub.py.
 
   ~LocalServer();
   LocalServer(const LocalServer&) = delete;
   LocalServer& operator=(const LocalServer&) = delete;
 
-  // "s3://bucket/<path>?..."
-  std::string Url(const std::string& path) const;
+  // "s3://bucket/<path>?...", or as the server's kind is; by way of another port where one is given.
+  std::string Url(const std::string& path) const { return Url(path, port_); }
+  std::string Url(const std::string& path, int port) const;
   // Credentials.
   const StorageOptions& options() const { return options_; }
+  int port() const { return port_; }
 
   // kill -9.
   void Kill();
@@ -33,15 +38,32 @@ class LocalServer {
   void Start();
 
  private:
-  LocalServer() = default;
+  LocalServer();
 
   TemporaryDirectory data_;
   int port_ = 0;
   std::vector<std::string> command_;
   std::vector<std::string> environment_;
+  std::string scheme_;
+  std::string endpoint_path_;
   std::string query_;
   StorageOptions options_;
   pid_t process_ = 0;
 };
+
+// For tests that run on each of them.
+struct ServerCase {
+  std::string name;
+  std::unique_ptr<LocalServer> (*start)();
+  bool keeps_what_it_acknowledged = true;  // Also through kill -9.
+};
+
+// Azurite writes its index to disk every few seconds, and loses what came since.
+inline const ServerCase kServers[] = {{"versitygw", LocalServer::Versitygw},
+                                      {"azurite", LocalServer::Azurite, false},
+                                      {"gcs_stub", LocalServer::GcsStub}};
+
+inline void PrintTo(const ServerCase& item, std::ostream* out) { *out << item.name; }
+inline std::string ServerName(const ::testing::TestParamInfo<ServerCase>& info) { return info.param.name; }
 
 }  // namespace batchweave

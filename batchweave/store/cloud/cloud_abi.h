@@ -68,5 +68,6 @@ uint64_t bwc_stat(const BwcHandle* handle, BwcView key, BwcStatus* status);
 void bwc_list(const BwcHandle* handle, BwcView prefix, BwcView start_after, size_t limit, void* context,
               void (*on_object)(void* context, BwcView key, uint64_t size_bytes),
               void (*on_next)(void* context, BwcView next_start_after), BwcStatus* status);
-void bwc_delete(const BwcHandle* handle, const BwcView* keys, size_t count, BwcStatus* status);
+// Sets `done` of each key that is gone; a key of which it is set already may be named again.
+void bwc_delete(const BwcHandle* handle, const BwcView* keys, bool* done, size_t count, BwcStatus* status);
 }

@@ -156,13 +156,18 @@ Result<ListPage> CloudStore::List(std::string_view prefix, std::string_view star
 
 Result<void> CloudStore::Delete(std::span<const std::string> keys) {
   if (keys.empty()) return {};
-  std::vector<BwcView> views;
-  views.reserve(keys.size());
+  std::vector<BwcView> left;
+  left.reserve(keys.size());
   for (const std::string& key : keys) {
     BW_TRY(CheckKey(key));
-    views.push_back(ViewOf(key));
+    left.push_back(ViewOf(key));
   }
-  const BwcStatus status = Retry([&](BwcStatus* out) { bwc_delete(handle_.get(), views.data(), views.size(), out); });
+  const BwcStatus status = Retry([&](BwcStatus* out) {
+    const auto done = std::make_unique<bool[]>(left.size());
+    bwc_delete(handle_.get(), left.data(), done.get(), left.size(), out);
+    size_t index = 0;
+    std::erase_if(left, [&](const BwcView&) { return done[index++]; });
+  });
   if (status.code != kBwcOk) return ErrorOf(status, "delete", keys.size() == 1 ? keys.front() : "");
   return {};
 }

@@ -214,6 +214,19 @@ TEST(CloudStoreTest, AnErrorNamesNoSecretAndNoUrl) {
   }
 }
 
+TEST(CloudStoreTest, WhereNothingIsToBeSignedNobodyIsAskedForCredentials) {
+  const ScriptedHttpServer server({HttpAnswer(200, "ETag: \"1\"\r\n")});
+  ManualClock clock;
+  SeededRandom random(1);
+  for (const char* url : {"s3://bucket?skip_signature=true", "gs://bucket?skip_signature=true",
+                          "az://bucket?skip_signature=true&account_name=a"}) {
+    const StorageOptions options = {{"endpoint", server.url()}, {"allow_http", "true"}};
+    const std::unique_ptr<ObjectStore> store = OpenCloudStore(url, options, clock, random).value();
+    EXPECT_THAT(PutBytes(*store, "a", AsBytes("x"), PutMode::kCreate), IsOk()) << url;
+  }
+  EXPECT_THAT(server.requests(), SizeIs(3));
+}
+
 TEST(CloudStoreTest, AUrlIsCheckedWhenItIsOpened) {
   ManualClock clock;
   SeededRandom random(1);

@@ -1,17 +1,17 @@
 //! The calls of a store, each one attempt.
 
 use std::future::Future;
-use std::sync::mpsc;
+use std::sync::{mpsc, Arc};
 use std::time::Duration;
 
 use bytes::Bytes;
 use futures_util::stream::{self, StreamExt};
 use object_store::list::PaginatedListOptions;
 use object_store::path::Path;
-use object_store::{Error, GetOptions, GetRange, GetResult, PutMode, PutOptions, PutPayload};
+use object_store::{Error, GetOptions, GetRange, GetResult, ObjectStoreExt, PutMode, PutOptions, PutPayload};
 
 use crate::connector::{Trace, CALL_TRACE};
-use crate::open::{Backend, Handle};
+use crate::open::{Backend, Handle, Kind};
 use crate::verdict::{judge, Call, Code, Failure};
 
 /// A transfer that is slower is given up.
@@ -297,27 +297,68 @@ pub fn list(handle: &Handle, prefix: &str, start_after: &str, limit: usize) -> R
     })
 }
 
-pub fn delete(handle: &Handle, keys: &[&str]) -> Result<(), Failure> {
+/// Sets `done` of each key that is gone: who tries again need not name it.
+pub fn delete(handle: &Handle, keys: &[&str], done: &mut [bool]) -> Result<(), Failure> {
     let mut paths = Vec::new();
     for key in keys {
-        paths.push(Ok::<Path, Error>(path_of(handle, key)?));
+        paths.push(path_of(handle, key)?);
     }
     let store = handle.client()?.store.clone();
     let limit = handle.request_limit;
-    run(
-        handle,
-        Code::Unavailable,
-        CALL_TRACE.scope(Trace::default(), async move {
-            let mut deleted = store.delete_stream(stream::iter(paths).boxed());
-            loop {
-                match tokio::time::timeout(limit, deleted.next()).await {
-                    Ok(None) => return Ok(()),
-                    // Azure and GCS say so of a key that is not there.
-                    Ok(Some(Ok(_) | Err(Error::NotFound { .. }))) => {}
-                    Ok(Some(Err(error))) => return Err(judge(Call::Delete, &error, &CALL_TRACE.with(Trace::fate))),
-                    Err(_) => return Err(Failure::new(Code::Unavailable, too_slow(limit))),
-                }
+    let one_by_one = handle.kind == Kind::Gcs;
+    let (gone, result) = run(handle, Code::Unavailable, async move {
+        Ok(if one_by_one { delete_each(store, paths, limit).await } else { delete_batch(store, paths, limit).await })
+    })?;
+    gone.into_iter().for_each(|index| done[index] = true);
+    result
+}
+
+/// The indices of what is gone, and the first failure.
+type Deleted = (Vec<usize>, Result<(), Failure>);
+
+/// As many keys a request as the store takes.
+async fn delete_batch(store: Arc<dyn Backend>, paths: Vec<Path>, limit: Duration) -> Deleted {
+    let trace = Trace::default();
+    let count = paths.len();
+    let deletion = async {
+        let mut deleted = store.delete_stream(stream::iter(paths.into_iter().map(Ok)).boxed());
+        loop {
+            match tokio::time::timeout(limit, deleted.next()).await {
+                Ok(None) => return Ok(()),
+                // Azure says so of a key that is not there.
+                Ok(Some(Ok(_) | Err(Error::NotFound { .. }))) => {}
+                Ok(Some(Err(error))) => return Err(judge(Call::Delete, &error, &trace.fate())),
+                Err(_) => return Err(Failure::new(Code::Unavailable, too_slow(limit))),
             }
-        }),
-    )
+        }
+    };
+    let result = CALL_TRACE.scope(trace.clone(), deletion).await;
+    (if result.is_ok() { (0..count).collect() } else { Vec::new() }, result)
+}
+
+/// GCS takes one key a request.
+async fn delete_each(store: Arc<dyn Backend>, paths: Vec<Path>, limit: Duration) -> Deleted {
+    const AT_ONCE: usize = 16;
+    let store = &*store;
+    let mut deletions = stream::iter(paths.into_iter().enumerate())
+        .map(|(index, path)| async move {
+            let trace = Trace::default();
+            match tokio::time::timeout(limit, CALL_TRACE.scope(trace.clone(), store.delete(&path))).await {
+                Ok(Ok(())) => Ok(index),
+                Ok(Err(error)) => match judge(Call::Read, &error, &trace.fate()) {
+                    Failure { code: Code::NotFound, .. } => Ok(index),
+                    failure => Err(failure),
+                },
+                Err(_) => Err(Failure::new(Code::Unavailable, too_slow(limit))),
+            }
+        })
+        .buffer_unordered(AT_ONCE);
+    let (mut gone, mut first_failure) = (Vec::new(), None);
+    while let Some(deleted) = deletions.next().await {
+        match deleted {
+            Ok(index) => gone.push(index),
+            Err(failure) => first_failure = first_failure.or(Some(failure)),
+        }
+    }
+    (gone, first_failure.map_or(Ok(()), Err))
 }

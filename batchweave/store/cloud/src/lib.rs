@@ -203,13 +203,19 @@ pub unsafe extern "C" fn bwc_list(
 /// # Safety
 /// See `bwc_open`.
 #[no_mangle]
-pub unsafe extern "C" fn bwc_delete(handle: &Handle, keys: *const BwcView, count: usize, status: &mut BwcStatus) {
+pub unsafe extern "C" fn bwc_delete(
+    handle: &Handle,
+    keys: *const BwcView,
+    done: *mut bool,
+    count: usize,
+    status: &mut BwcStatus,
+) {
     let deleted = (|| {
         let mut names = Vec::new();
         for index in 0..count {
             names.push((*keys.add(index)).text()?);
         }
-        calls::delete(handle, &names)
+        calls::delete(handle, &names, std::slice::from_raw_parts_mut(done, count))
     })();
     fill(status, deleted);
 }

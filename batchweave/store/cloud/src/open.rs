@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
 use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
-use object_store::gcp::{GoogleCloudStorageBuilder, GoogleConfigKey};
+use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::list::PaginatedListStore;
-use object_store::{ObjectStore, RetryConfig};
+use object_store::{ObjectStore, RetryConfig, StaticCredentialProvider};
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -149,6 +149,11 @@ impl Handle {
         for (name, value) in &self.options {
             let name = if name == "endpoint" { "base_url" } else { name };
             builder = builder.with_config(name.parse::<GoogleConfigKey>()?, value);
+        }
+        // The crate asks for a token all the same, to write.
+        if builder.get_config_value(&GoogleConfigKey::SkipSignature).is_some_and(|value| value == "true") {
+            let nobody = GcpCredential { bearer: String::new() };
+            builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(nobody)));
         }
         Ok(Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?))
     }
