@@ -16,7 +16,9 @@ Result<std::unique_ptr<ObjectStore>> OpenStore(std::string_view url, const EnvOp
                                                Random& random) {
   constexpr std::string_view kFile = "file://";
   if (url == "memory:") return std::unique_ptr<ObjectStore>(std::make_unique<MemoryStore>());
-  if (IsCloudUrl(url)) return OpenCloudStore(url, options.storage_options, clock, random);
+  if (IsCloudUrl(url)) {
+    return std::unique_ptr<ObjectStore>(BW_TRY(OpenCloudStore(url, options.storage_options, clock, random)));
+  }
   const bool is_file = url.starts_with(kFile);
   const std::string_view path = is_file ? url.substr(kFile.size()) : url;
   if (path.empty() || (is_file && !path.starts_with('/')) || (!is_file && path.find("://") != std::string_view::npos)) {

@@ -89,10 +89,11 @@ bool FaultProxy::Serve(int connection, HttpMessage request) {
     case FaultKind::kNoAnswer: return true;
     case FaultKind::kStatusAfter: return SendAll(connection, ErrorAnswer(fault));
     case FaultKind::kFlippedRead: FlipBit(answer->body); break;
-    case FaultKind::kCutAnswer: {
+    case FaultKind::kCutAnswer:
+    case FaultKind::kStalledAnswer: {
       const std::string whole = answer->head + answer->body;
       SendAll(connection, std::string_view(whole).substr(0, whole.size() - answer->body.size() / 2 - 4));
-      return false;
+      return fault.kind == FaultKind::kStalledAnswer;
     }
     default: break;
   }

@@ -12,16 +12,17 @@ namespace batchweave {
 
 enum class FaultKind {
   kNone,
-  kLostRequest,  // The connection breaks before the server gets the request.
-  kLostAnswer,   // The server did it, and the connection breaks before its answer.
-  kCutAnswer,    // The same in the middle of the answer.
-  kNoAnswer,     // The server did it, and nothing comes of it, ever: the connection stays.
-  kTwice,        // The server gets it twice, and the second answer counts.
-  kHeld,         // The connection breaks, and the server gets the request when DeliverHeld is called.
-  kFlippedSent,  // One bit of the request's body is another when it arrives.
-  kFlippedRead,  // One bit of the answer's body is another when it arrives.
-  kStatus,       // `status` is answered, and the server gets nothing.
-  kStatusAfter,  // `status` is answered, and the server did it.
+  kLostRequest,    // The connection breaks before the server gets the request.
+  kLostAnswer,     // The server did it, and the connection breaks before its answer.
+  kCutAnswer,      // The same in the middle of the answer.
+  kNoAnswer,       // The server did it, and nothing comes of it, ever: the connection stays.
+  kStalledAnswer,  // The same in the middle of the answer.
+  kTwice,          // The server gets it twice, and the second answer counts.
+  kHeld,           // The connection breaks, and the server gets the request when DeliverHeld is called.
+  kFlippedSent,    // One bit of the request's body is another when it arrives.
+  kFlippedRead,    // One bit of the answer's body is another when it arrives.
+  kStatus,         // `status` is answered, and the server gets nothing.
+  kStatusAfter,    // `status` is answered, and the server did it.
 };
 
 struct Fault {

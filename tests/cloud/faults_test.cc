@@ -21,7 +21,7 @@ bool IsPutOf(const HttpMessage& request, std::string_view folder) {
 std::vector<Fault> FaultsOfPuts() {
   std::vector<Fault> faults;
   for (const FaultKind kind : {FaultKind::kLostRequest, FaultKind::kLostAnswer, FaultKind::kCutAnswer,
-                               FaultKind::kNoAnswer, FaultKind::kTwice}) {
+                               FaultKind::kNoAnswer, FaultKind::kTwice, FaultKind::kFlippedSent}) {
     faults.push_back({kind});
   }
   for (const FaultKind kind : {FaultKind::kStatus, FaultKind::kStatusAfter}) {

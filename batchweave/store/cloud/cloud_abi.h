@@ -22,6 +22,7 @@ enum BwcCode : int32_t {
 };
 
 struct BwcHandle;
+struct BwcUpload;
 
 struct BwcView {
   const void* data;
@@ -34,6 +35,11 @@ struct BwcStatus {
   uint32_t retry_after_ms;  // What the server asked for; 0 where it did not.
   size_t message_size;
   char message[496];
+};
+
+struct BwcPart {
+  const BwcView* pieces;
+  size_t count;
 };
 
 struct BwcOption {
@@ -58,7 +64,22 @@ void bwc_close(BwcHandle* handle);
 bool bwc_lists_in_order(const BwcHandle* handle);
 uint64_t bwc_put_bytes_max(const BwcHandle* handle);
 
+// Ranges asked for up to now, and in `hedged` how many of them were asked for twice.
+uint64_t bwc_reads(const BwcHandle* handle, uint64_t* hedged);
+
 void bwc_put(const BwcHandle* handle, BwcView key, const BwcView* pieces, size_t count, bool create, BwcStatus* status);
+
+// A large object goes in parts, of which nobody sees anything before bwc_upload_complete. 0: in one piece, by bwc_put.
+uint64_t bwc_part_bytes(const BwcHandle* handle, uint64_t size);
+// Null where it failed.
+BwcUpload* bwc_upload_begin(const BwcHandle* handle, BwcView key, size_t parts, BwcStatus* status);
+// All parts are named; those that are there already are not sent again.
+void bwc_upload_parts(const BwcHandle* handle, BwcUpload* upload, const BwcPart* parts, size_t count,
+                      BwcStatus* status);
+void bwc_upload_complete(const BwcHandle* handle, BwcUpload* upload, bool create, BwcStatus* status);
+void bwc_upload_abort(const BwcHandle* handle, BwcUpload* upload, BwcStatus* status);
+void bwc_upload_free(BwcUpload* upload);
+
 void bwc_get(const BwcHandle* handle, BwcRead* reads, size_t count, BwcStatus* status);
 // The whole of an object; `on_bytes` is called by this thread.
 void bwc_read(const BwcHandle* handle, BwcView key, void* context,

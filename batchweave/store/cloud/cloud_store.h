@@ -20,6 +20,17 @@ using StorageOptions = std::vector<std::pair<std::string, std::string>>;
 // True of "s3://", "gs://" and "az://".
 bool IsCloudUrl(std::string_view url);
 
+struct CloudReads {
+  uint64_t ranges = 0;  // Asked for by Get, a range above 16 MiB as several.
+  uint64_t hedged = 0;  // Of these, asked for twice, since the answer took unusually long: at most one of twenty.
+};
+
+class CloudStore : public ObjectStore {
+ public:
+  // Since it was opened.
+  virtual CloudReads reads() const = 0;
+};
+
 // "s3://bucket/prefix?endpoint=...&region=...": keys lie below the prefix. What neither `options` nor the URL gives comes
 // from the usual environment variables. Asks no server yet.
 //
@@ -27,7 +38,7 @@ bool IsCloudUrl(std::string_view url);
 // jitter and no earlier than the server asked for, for about ten seconds. Safe for concurrent use, also by a forked
 // child. `clock` and `random` must outlive it.
 // Errors: kInvalidArgument (the URL or an option, or a build without the cloud stores: says what is missing).
-Result<std::unique_ptr<ObjectStore>> OpenCloudStore(std::string_view url, const StorageOptions& options, Clock& clock,
-                                                    Random& random, RetryPolicy policy = {});
+Result<std::unique_ptr<CloudStore>> OpenCloudStore(std::string_view url, const StorageOptions& options, Clock& clock,
+                                                   Random& random, RetryPolicy policy = {});
 
 }  // namespace batchweave

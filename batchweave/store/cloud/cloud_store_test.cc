@@ -227,6 +227,22 @@ TEST(CloudStoreTest, WhereNothingIsToBeSignedNobodyIsAskedForCredentials) {
   EXPECT_THAT(server.requests(), SizeIs(3));
 }
 
+TEST(CloudStoreTest, WhatAUrlSaysOfEncryptionGoesWithAPut) {
+  const ScriptedHttpServer server({HttpAnswer(200, "ETag: \"1\"\r\n")});
+  ManualClock clock;
+  SeededRandom random(1);
+  const std::unique_ptr<ObjectStore> store =
+      OpenCloudStore(
+          "s3://bucket?skip_signature=true&server_side_encryption=aws:kms&sse_kms_key_id=name-of-a-key"
+          "&aws_sse_bucket_key_enabled=true",
+          {{"endpoint", server.url()}, {"allow_http", "true"}}, clock, random)
+          .value();
+  ASSERT_THAT(PutBytes(*store, "a", AsBytes("x"), PutMode::kCreate), IsOk());
+  EXPECT_THAT(server.requests().front(), AllOf(HasSubstr("x-amz-server-side-encryption: aws:kms"),
+                                               HasSubstr("x-amz-server-side-encryption-aws-kms-key-id: name-of-a-key"),
+                                               HasSubstr("x-amz-server-side-encryption-bucket-key-enabled: true")));
+}
+
 TEST(CloudStoreTest, AUrlIsCheckedWhenItIsOpened) {
   ManualClock clock;
   SeededRandom random(1);

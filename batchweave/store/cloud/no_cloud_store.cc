@@ -5,8 +5,8 @@
 
 namespace batchweave {
 
-Result<std::unique_ptr<ObjectStore>> OpenCloudStore(std::string_view url, const StorageOptions& /*options*/,
-                                                    Clock& /*clock*/, Random& /*random*/, RetryPolicy /*policy*/) {
+Result<std::unique_ptr<CloudStore>> OpenCloudStore(std::string_view url, const StorageOptions& /*options*/,
+                                                   Clock& /*clock*/, Random& /*random*/, RetryPolicy /*policy*/) {
   return Error{ErrorCode::kInvalidArgument,
                fmt::format("this build has no cloud stores: configure it with -DBATCHWEAVE_CLOUD=ON, which needs cargo "
                            "1.85 or newer: url={}",

@@ -4,7 +4,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use http::header::RETRY_AFTER;
+use http::header::{AUTHORIZATION, RETRY_AFTER};
+use http::{HeaderName, HeaderValue};
+use object_store::azure::{AzureAuthorizer, AzureCredential};
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
@@ -27,13 +29,41 @@ pub struct Fate {
     pub broken: Option<String>,
 }
 
+/// What a request says besides what `object_store` can be told.
+#[derive(Debug, Default)]
+pub struct Extra {
+    pub headers: Vec<(HeaderName, HeaderValue)>,
+    /// Azure's signature covers them: account and key, where it is signed so.
+    pub azure_key: Option<(String, Arc<AzureCredential>)>,
+}
+
+impl Extra {
+    fn add_to(&self, request: &mut HttpRequest) -> object_store::Result<()> {
+        for (name, value) in &self.headers {
+            request.headers_mut().insert(name, value.clone());
+        }
+        if let (Some((account, key)), false) = (&self.azure_key, self.headers.is_empty()) {
+            request.headers_mut().remove(AUTHORIZATION);
+            AzureAuthorizer::new(key, account).try_authorize(request)?;
+        }
+        Ok(())
+    }
+}
+
 /// Goes with a request in its extensions, so that those of credential providers are told apart.
 #[derive(Clone, Debug, Default)]
-pub struct Trace(Arc<Mutex<Fate>>);
+pub struct Trace {
+    fate: Arc<Mutex<Fate>>,
+    extra: Arc<Extra>,
+}
 
 impl Trace {
+    pub fn with(extra: Extra) -> Self {
+        Trace { extra: Arc::new(extra), ..Trace::default() }
+    }
+
     pub fn fate(&self) -> Fate {
-        self.0.lock().unwrap().clone()
+        self.fate.lock().unwrap().clone()
     }
 
     pub fn extensions(&self) -> http::Extensions {
@@ -44,7 +74,7 @@ impl Trace {
 
     fn answered(&self, response: &HttpResponse) {
         let text = |name: &str| Some(response.headers().get(name)?.to_str().ok()?.to_string());
-        *self.0.lock().unwrap() = Fate {
+        *self.fate.lock().unwrap() = Fate {
             sent: true,
             status: Some(response.status().as_u16()),
             retry_after: text(RETRY_AFTER.as_str()).and_then(|value| value.parse().ok()).map(Duration::from_secs),
@@ -55,11 +85,11 @@ impl Trace {
 
     fn broke(&self, error: &HttpError) {
         let sent = error.kind() != HttpErrorKind::Connect;
-        *self.0.lock().unwrap() = Fate { sent, broken: Some(innermost(error)), ..Fate::default() };
+        *self.fate.lock().unwrap() = Fate { sent, broken: Some(innermost(error)), ..Fate::default() };
     }
 
     fn begins(&self) {
-        *self.0.lock().unwrap() = Fate { sent: true, ..Fate::default() };
+        *self.fate.lock().unwrap() = Fate { sent: true, ..Fate::default() };
     }
 }
 
@@ -82,9 +112,10 @@ struct TracingService(reqwest::Client);
 
 #[async_trait]
 impl HttpService for TracingService {
-    async fn call(&self, request: HttpRequest) -> Result<HttpResponse, HttpError> {
+    async fn call(&self, mut request: HttpRequest) -> Result<HttpResponse, HttpError> {
         let trace = request.extensions().get::<Trace>().cloned();
         let trace = trace.unwrap_or_else(|| CALL_TRACE.try_with(Trace::clone).unwrap_or_default());
+        trace.extra.add_to(&mut request).map_err(|error| HttpError::new(HttpErrorKind::Request, error))?;
         trace.begins();
         let result = self.0.call(request).await;
         match &result {

@@ -2,13 +2,17 @@
 
 mod calls;
 mod connector;
+mod hedge;
 mod open;
+mod read;
+mod upload;
 mod verdict;
 
 use std::ffi::c_void;
 
-use calls::{RangeRead, Target};
-use open::{Handle, Kind};
+use open::Handle;
+use read::{RangeRead, Target};
+use upload::{Piece, Upload};
 use verdict::{Code, Failure};
 
 #[repr(C)]
@@ -41,6 +45,12 @@ pub struct BwcStatus {
     retry_after_ms: u32,
     message_size: usize,
     message: [u8; MESSAGE_BYTES_MAX],
+}
+
+#[repr(C)]
+pub struct BwcPart {
+    pieces: *const BwcView,
+    count: usize,
 }
 
 #[repr(C)]
@@ -113,11 +123,8 @@ pub unsafe extern "C" fn bwc_lists_in_order(handle: &Handle) -> bool {
 /// # Safety
 /// See `bwc_open`.
 #[no_mangle]
-pub unsafe extern "C" fn bwc_put_bytes_max(handle: &Handle) -> u64 {
-    match handle.kind {
-        Kind::S3 | Kind::Gcs => 5 << 30,
-        Kind::Azure => 5000 << 20,
-    }
+pub unsafe extern "C" fn bwc_put_bytes_max(_handle: &Handle) -> u64 {
+    open::PUT_BYTES_MAX
 }
 
 /// # Safety
@@ -131,8 +138,77 @@ pub unsafe extern "C" fn bwc_put(
     create: bool,
     status: &mut BwcStatus,
 ) {
-    let views: Vec<&[u8]> = (0..count).map(|index| (*pieces.add(index)).bytes()).collect();
-    fill(status, key.text().and_then(|key| calls::put(handle, key, &views, create)));
+    fill(status, key.text().and_then(|key| upload::put(handle, key, pieces_of(pieces, count), create)));
+}
+
+unsafe fn pieces_of(views: *const BwcView, count: usize) -> Vec<Piece> {
+    let view = |index| &*views.add(index);
+    (0..count).map(view).filter(|view| view.size > 0).map(|view| Piece { data: view.data, size: view.size }).collect()
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_part_bytes(handle: &Handle, size: u64) -> u64 {
+    handle.part_bytes_for(size)
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_upload_begin(
+    handle: &Handle,
+    key: BwcView,
+    parts: usize,
+    status: &mut BwcStatus,
+) -> *mut Upload {
+    let begun = key.text().and_then(|key| upload::begin(handle, key, parts));
+    fill(status, begun).map_or(std::ptr::null_mut(), |upload| Box::into_raw(Box::new(upload)))
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_upload_parts(
+    handle: &Handle,
+    upload: &Upload,
+    parts: *const BwcPart,
+    count: usize,
+    status: &mut BwcStatus,
+) {
+    let part = |index| &*parts.add(index);
+    let pieces = (0..count).map(part).map(|part: &BwcPart| pieces_of(part.pieces, part.count)).collect();
+    fill(status, upload::put_parts(handle, upload, pieces));
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_upload_complete(handle: &Handle, upload: &Upload, create: bool, status: &mut BwcStatus) {
+    fill(status, upload::complete(handle, upload, create));
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_upload_abort(handle: &Handle, upload: &Upload, status: &mut BwcStatus) {
+    fill(status, upload::abort(handle, upload));
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_upload_free(upload: *mut Upload) {
+    drop(Box::from_raw(upload));
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_reads(handle: &Handle, hedged: &mut u64) -> u64 {
+    let (reads, hedges) = handle.hedges.counts();
+    *hedged = hedges;
+    reads
 }
 
 /// # Safety
@@ -147,7 +223,7 @@ pub unsafe extern "C" fn bwc_get(handle: &Handle, reads: *mut BwcRead, count: us
                 Target { buffer: read.buffer, size: read.size, observer: read.observer, on_bytes: read.on_bytes };
             asked.push(RangeRead { key: read.key.text()?.to_string(), offset: read.offset, target });
         }
-        calls::get(handle, asked)
+        read::get(handle, asked)
     })();
     for (index, received) in fill(status, got).unwrap_or_default().into_iter().enumerate() {
         (*reads.add(index)).received = received;
@@ -164,7 +240,7 @@ pub unsafe extern "C" fn bwc_read(
     on_bytes: extern "C" fn(*mut c_void, *const u8, usize),
     status: &mut BwcStatus,
 ) {
-    let read = key.text().and_then(|key| calls::read(handle, key));
+    let read = key.text().and_then(|key| read::read(handle, key));
     for piece in fill(status, read).unwrap_or_default() {
         on_bytes(context, piece.as_ptr(), piece.len());
     }
@@ -174,7 +250,7 @@ pub unsafe extern "C" fn bwc_read(
 /// See `bwc_open`.
 #[no_mangle]
 pub unsafe extern "C" fn bwc_stat(handle: &Handle, key: BwcView, status: &mut BwcStatus) -> u64 {
-    fill(status, key.text().and_then(|key| calls::stat(handle, key))).unwrap_or_default()
+    fill(status, key.text().and_then(|key| read::stat(handle, key))).unwrap_or_default()
 }
 
 /// # Safety

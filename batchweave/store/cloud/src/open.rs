@@ -5,18 +5,28 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
-use object_store::azure::{AzureConfigKey, MicrosoftAzureBuilder};
+use object_store::azure::{AzureConfigKey, AzureCredentialProvider, MicrosoftAzureBuilder};
 use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::list::PaginatedListStore;
+use object_store::multipart::MultipartStore;
 use object_store::{ObjectStore, RetryConfig, StaticCredentialProvider};
 use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::connector::TracingConnector;
+use crate::hedge::Hedges;
 use crate::verdict::{Code, Failure};
 
 /// For a request's answer to begin, or to go on.
 const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+/// What S3 advises to upload in parts begins about here.
+const UPLOAD_PARTS_ABOVE_BYTES: u64 = 128 << 20;
+/// What Azure takes in one request, the least of all.
+const UPLOAD_PARTS_ABOVE_BYTES_MAX: u64 = 5000 << 20;
+/// What S3 takes in one request; in parts it would be more.
+pub const PUT_BYTES_MAX: u64 = 5 << 30;
+/// At most 10,000 parts of at least 5 MiB are taken.
+const PART_BYTES: u64 = 16 << 20;
 
 #[derive(Clone, Copy, Debug, Eq, PartialEq)]
 pub enum Kind {
@@ -25,8 +35,8 @@ pub enum Kind {
     Azure,
 }
 
-pub trait Backend: ObjectStore + PaginatedListStore {}
-impl<T: ObjectStore + PaginatedListStore> Backend for T {}
+pub trait Backend: ObjectStore + PaginatedListStore + MultipartStore {}
+impl<T: ObjectStore + PaginatedListStore + MultipartStore> Backend for T {}
 
 /// What a store is opened with; its client is made at the first call of each process.
 pub struct Handle {
@@ -35,6 +45,9 @@ pub struct Handle {
     /// Empty, or ends in '/'.
     pub prefix: String,
     pub request_limit: Duration,
+    pub upload_parts_above_bytes: u64,
+    pub part_bytes: u64,
+    pub hedges: Arc<Hedges>,
     options: Vec<(String, String)>,
     client: AtomicPtr<Client>,
 }
@@ -43,7 +56,17 @@ pub struct Client {
     process: u32,
     pub runtime: Runtime,
     pub store: Arc<dyn Backend>,
+    pub azure: Option<AzureSigner>,
 }
+
+/// Signs what `object_store` cannot be told to say.
+#[derive(Clone)]
+pub struct AzureSigner {
+    pub account: String,
+    pub credentials: AzureCredentialProvider,
+}
+
+type Built = (Arc<dyn Backend>, Option<AzureSigner>);
 
 impl Handle {
     /// `options` go before what the URL's query says, and that before the environment.
@@ -76,6 +99,9 @@ impl Handle {
             bucket,
             prefix: if path.is_empty() { String::new() } else { format!("{path}/") },
             request_limit: REQUEST_LIMIT,
+            upload_parts_above_bytes: UPLOAD_PARTS_ABOVE_BYTES,
+            part_bytes: PART_BYTES,
+            hedges: Arc::default(),
             options: Vec::new(),
             client: AtomicPtr::default(),
         };
@@ -96,6 +122,11 @@ impl Handle {
             "request_timeout_ms" => {
                 self.request_limit = Duration::from_millis(value.parse().map_err(|_| invalid())?);
             }
+            "upload_parts_above_bytes" => {
+                let bytes: u64 = value.parse().map_err(|_| invalid())?;
+                self.upload_parts_above_bytes = bytes.min(UPLOAD_PARTS_ABOVE_BYTES_MAX);
+            }
+            "part_bytes" => self.part_bytes = value.parse().ok().filter(|bytes| *bytes > 0).ok_or_else(invalid)?,
             _ => self.options.push((name, value)),
         }
         Ok(())
@@ -104,6 +135,17 @@ impl Handle {
     /// Azure and the directory buckets of S3 go on by a token of their own, and the latter in no order.
     pub fn lists_by_token(&self) -> bool {
         self.kind == Kind::Azure || (self.kind == Kind::S3 && self.bucket.ends_with("--x-s3"))
+    }
+
+    /// How long the parts are in which an object of `size` is to be uploaded; 0 where it goes in one piece.
+    pub fn part_bytes_for(&self, size: u64) -> u64 {
+        // GCS takes no condition with parts, and streams of any size as one.
+        let in_parts = self.kind != Kind::Gcs && size > self.upload_parts_above_bytes;
+        if in_parts {
+            self.part_bytes
+        } else {
+            0
+        }
     }
 
     /// The client of this process: a forked child has none of its parent's threads and makes its own.
@@ -115,7 +157,8 @@ impl Handle {
             return Ok(client);
         }
         let runtime = new_runtime().map_err(|error| Failure::new(Code::Unavailable, error.to_string()))?;
-        let made = Box::into_raw(Box::new(Client { process, runtime, store: self.build()? }));
+        let (store, azure) = self.build()?;
+        let made = Box::into_raw(Box::new(Client { process, runtime, store, azure }));
         // What a parent had stays where it is: its runtime cannot be stopped from here.
         match self.client.compare_exchange(current, made, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Ok(unsafe { &*made }),
@@ -127,8 +170,8 @@ impl Handle {
         }
     }
 
-    fn build(&self) -> Result<Arc<dyn Backend>, Failure> {
-        let built: object_store::Result<Arc<dyn Backend>> = match self.kind {
+    fn build(&self) -> Result<Built, Failure> {
+        let built = match self.kind {
             Kind::S3 => self.build_s3(),
             Kind::Gcs => self.build_gcs(),
             Kind::Azure => self.build_azure(),
@@ -136,15 +179,15 @@ impl Handle {
         built.map_err(|error| Failure::new(Code::InvalidArgument, format!("{error}: bucket={}", self.bucket)))
     }
 
-    fn build_s3(&self) -> object_store::Result<Arc<dyn Backend>> {
+    fn build_s3(&self) -> object_store::Result<Built> {
         let mut builder = AmazonS3Builder::from_env().with_bucket_name(&self.bucket);
         for (name, value) in &self.options {
             builder = builder.with_config(name.parse::<AmazonS3ConfigKey>()?, value);
         }
-        Ok(Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?))
+        Ok((Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?), None))
     }
 
-    fn build_gcs(&self) -> object_store::Result<Arc<dyn Backend>> {
+    fn build_gcs(&self) -> object_store::Result<Built> {
         let mut builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&self.bucket);
         for (name, value) in &self.options {
             let name = if name == "endpoint" { "base_url" } else { name };
@@ -155,15 +198,19 @@ impl Handle {
             let nobody = GcpCredential { bearer: String::new() };
             builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(nobody)));
         }
-        Ok(Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?))
+        Ok((Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?), None))
     }
 
-    fn build_azure(&self) -> object_store::Result<Arc<dyn Backend>> {
+    fn build_azure(&self) -> object_store::Result<Built> {
         let mut builder = MicrosoftAzureBuilder::from_env().with_container_name(&self.bucket);
         for (name, value) in &self.options {
             builder = builder.with_config(name.parse::<AzureConfigKey>()?, value);
         }
-        Ok(Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?))
+        let account = builder.get_config_value(&AzureConfigKey::AccountName).unwrap_or_default();
+        let unsigned = builder.get_config_value(&AzureConfigKey::SkipSignature).is_some_and(|value| value == "true");
+        let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
+        let signer = AzureSigner { account, credentials: store.credentials().clone() };
+        Ok((Arc::new(store), (!unsigned).then_some(signer)))
     }
 }
 
@@ -191,7 +238,7 @@ fn no_retry() -> RetryConfig {
 fn is_secret(name: &str) -> bool {
     ["key", "secret", "token", "password", "sas"].iter().any(|word| name.contains(word))
         && !name.ends_with("_file")
-        && !matches!(name, "sse_kms_key_id" | "sse_bucket_key_enabled" | "aws_sse_kms_key_id")
+        && !matches!(name.strip_prefix("aws_").unwrap_or(name), "sse_kms_key_id" | "sse_bucket_key_enabled")
 }
 
 /// Without user and query.

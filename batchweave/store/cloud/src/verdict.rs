@@ -37,6 +37,8 @@ pub enum Call {
     Read,
     List,
     Delete,
+    /// Of an upload, of which nobody sees anything yet.
+    Part,
 }
 
 /// What a call that failed with `error` came to.
@@ -70,6 +72,7 @@ fn of_put(call: Call, status: u16, server_code: &str) -> Code {
         400 if server_code == "RequestTimeout" => Code::UnknownOutcome,
         400 if server_code == "EntityTooLarge" => Code::InvalidArgument,
         413 => Code::InvalidArgument,
+        400 if is_damage(server_code) => Code::Unavailable,
         408 | 409 | 412 | 425 | 429 => Code::UnknownOutcome,
         507 => Code::Denied,
         300..=499 => Code::Denied,
@@ -80,11 +83,16 @@ fn of_put(call: Call, status: u16, server_code: &str) -> Code {
 fn of_read(call: Call, status: u16, server_code: &str) -> Code {
     match status {
         404 if call == Call::Read && !matches!(server_code, "NoSuchBucket" | "ContainerNotFound") => Code::NotFound,
-        400 if server_code == "RequestTimeout" => Code::Unavailable,
+        400 if server_code == "RequestTimeout" || is_damage(server_code) => Code::Unavailable,
         408 | 409 | 412 | 425 | 429 => Code::Unavailable,
         300..=499 => Code::Denied,
         _ => Code::Unavailable,
     }
+}
+
+/// The server found that what came is not what was sent, and took nothing.
+fn is_damage(server_code: &str) -> bool {
+    matches!(server_code, "BadDigest" | "XAmzContentSHA256Mismatch" | "Crc64Mismatch" | "Md5Mismatch")
 }
 
 /// Never the URL or the whole body: they may hold signatures and tokens.
