@@ -1,6 +1,6 @@
 # What is written in Rust: one library, built by cargo as its Cargo.lock says.
 
-set(BATCHWEAVE_RUST_MIN 1.85)
+set(BATCHWEAVE_RUST_MIN 1.95)
 # One for all build folders: it is the same everywhere, and takes minutes.
 set(BATCHWEAVE_CARGO_DIR "${CMAKE_SOURCE_DIR}/build/cargo" CACHE PATH "Where cargo builds")
 set(BATCHWEAVE_CARGO_JOBS "" CACHE STRING "How many compilers cargo runs at once; as many as it likes where empty")

@@ -19,7 +19,7 @@ check_packages=(
   spin                                                                             # the model of the protocol
 )
 # The cloud stores, where there is no cargo that is new enough: Debian's own is 1.63.
-rust_min=1.85
+rust_min=1.95
 rust_packages=(cargo-web rustc-web)
 # The servers of their tests, where there is no Go or Node that is new enough: tools/servers.sh takes them from PyPI.
 go_min=1.21

@@ -9,7 +9,7 @@ Result<std::unique_ptr<CloudStore>> OpenCloudStore(std::string_view url, const S
                                                    Clock& /*clock*/, Random& /*random*/, RetryPolicy /*policy*/) {
   return Error{ErrorCode::kInvalidArgument,
                fmt::format("this build has no cloud stores: configure it with -DBATCHWEAVE_CLOUD=ON, which needs cargo "
-                           "1.85 or newer: url={}",
+                           "1.95 or newer: url={}",
                            url.substr(0, url.find('?')))};
 }
 

@@ -24,13 +24,15 @@ pub fn run<T: Send + 'static>(
     future: impl Future<Output = Result<T, Failure>> + Send + 'static,
 ) -> Result<T, Failure> {
     let (sender, receiver) = mpsc::sync_channel(1);
-    handle.client()?.runtime.spawn(async move {
+    let client = handle.client()?;
+    client.runtime.spawn(async move {
         // Nobody waits only where the process is about to end.
         let _ = sender.send(future.await);
     });
     receiver
         .recv()
         .unwrap_or_else(|_| Err(Failure::new(lost, "the client failed: see its message on the standard error")))
+        .map_err(|failure| client.renew(failure))
 }
 
 pub fn path_of(handle: &Handle, key: &str) -> Result<Path, Failure> {
@@ -111,7 +113,7 @@ pub fn delete(handle: &Handle, keys: &[&str], done: &mut [bool]) -> Result<(), F
         Ok(if one_by_one { delete_each(store, paths, limit).await } else { delete_batch(store, paths, limit).await })
     })?;
     gone.into_iter().for_each(|index| done[index] = true);
-    result
+    result.map_err(|failure| handle.client().map_or_else(|other| other, |client| client.renew(failure)))
 }
 
 /// The indices of what is gone, and the first failure.

@@ -126,23 +126,28 @@ impl HttpService for TracingService {
     }
 }
 
-/// Follows no redirect (a redirected PUT would become a GET, and its 200 look like a success) and repeats nothing.
+/// Of a client that follows no redirect (a redirected PUT would become a GET, and its 200 look like a success) and repeats
+/// nothing.
+pub fn client_builder() -> reqwest::ClientBuilder {
+    // Fails where it is installed already: then there is one.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    reqwest::Client::builder()
+        .redirect(reqwest::redirect::Policy::none())
+        .retry(reqwest::retry::never())
+        .connect_timeout(CONNECT_LIMIT)
+        .pool_idle_timeout(IDLE_LIMIT)
+        .http1_only()
+        .user_agent(concat!("batchweave/", env!("CARGO_PKG_VERSION")))
+}
+
 #[derive(Debug)]
 pub struct TracingConnector;
 
 impl HttpConnector for TracingConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // Fails where it is installed already: then there is one.
-        let _ = rustls::crypto::ring::default_provider().install_default();
         let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
-        let client = reqwest::Client::builder()
-            .redirect(reqwest::redirect::Policy::none())
-            .retry(reqwest::retry::never())
-            .connect_timeout(CONNECT_LIMIT)
-            .pool_idle_timeout(IDLE_LIMIT)
+        let client = client_builder()
             .https_only(!allow_http)
-            .http1_only()
-            .user_agent(concat!("batchweave/", env!("CARGO_PKG_VERSION")))
             .build()
             .map_err(|source| object_store::Error::Generic { store: "HTTP", source: Box::new(source) })?;
         Ok(HttpClient::new(TracingService(client)))

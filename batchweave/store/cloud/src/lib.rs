@@ -2,6 +2,7 @@
 
 mod calls;
 mod connector;
+mod credentials;
 mod hedge;
 mod open;
 mod read;

@@ -14,6 +14,7 @@ use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::connector::TracingConnector;
+use crate::credentials::AwsChain;
 use crate::hedge::Hedges;
 use crate::verdict::{Code, Failure};
 
@@ -48,6 +49,7 @@ pub struct Handle {
     pub upload_parts_above_bytes: u64,
     pub part_bytes: u64,
     pub hedges: Arc<Hedges>,
+    profile: Option<String>,
     options: Vec<(String, String)>,
     client: AtomicPtr<Client>,
 }
@@ -57,6 +59,20 @@ pub struct Client {
     pub runtime: Runtime,
     pub store: Arc<dyn Backend>,
     pub azure: Option<AzureSigner>,
+    aws: Option<Arc<AwsChain>>,
+}
+
+impl Client {
+    /// A call that failed since the credentials have expired may be made again, where new ones can be had.
+    pub fn renew(&self, failure: Failure) -> Failure {
+        match &self.aws {
+            Some(chain) if failure.expired => {
+                chain.reject();
+                Failure { code: Code::Unavailable, ..failure }
+            }
+            _ => failure,
+        }
+    }
 }
 
 /// Signs what `object_store` cannot be told to say.
@@ -66,7 +82,11 @@ pub struct AzureSigner {
     pub credentials: AzureCredentialProvider,
 }
 
-type Built = (Arc<dyn Backend>, Option<AzureSigner>);
+struct Built {
+    store: Arc<dyn Backend>,
+    azure: Option<AzureSigner>,
+    aws: Option<Arc<AwsChain>>,
+}
 
 impl Handle {
     /// `options` go before what the URL's query says, and that before the environment.
@@ -102,6 +122,7 @@ impl Handle {
             upload_parts_above_bytes: UPLOAD_PARTS_ABOVE_BYTES,
             part_bytes: PART_BYTES,
             hedges: Arc::default(),
+            profile: None,
             options: Vec::new(),
             client: AtomicPtr::default(),
         };
@@ -126,6 +147,7 @@ impl Handle {
                 let bytes: u64 = value.parse().map_err(|_| invalid())?;
                 self.upload_parts_above_bytes = bytes.min(UPLOAD_PARTS_ABOVE_BYTES_MAX);
             }
+            "profile" => self.profile = Some(value),
             "part_bytes" => self.part_bytes = value.parse().ok().filter(|bytes| *bytes > 0).ok_or_else(invalid)?,
             _ => self.options.push((name, value)),
         }
@@ -157,8 +179,8 @@ impl Handle {
             return Ok(client);
         }
         let runtime = new_runtime().map_err(|error| Failure::new(Code::Unavailable, error.to_string()))?;
-        let (store, azure) = self.build()?;
-        let made = Box::into_raw(Box::new(Client { process, runtime, store, azure }));
+        let Built { store, azure, aws } = self.build()?;
+        let made = Box::into_raw(Box::new(Client { process, runtime, store, azure, aws }));
         // What a parent had stays where it is: its runtime cannot be stopped from here.
         match self.client.compare_exchange(current, made, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Ok(unsafe { &*made }),
@@ -184,7 +206,17 @@ impl Handle {
         for (name, value) in &self.options {
             builder = builder.with_config(name.parse::<AmazonS3ConfigKey>()?, value);
         }
-        Ok((Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?), None))
+        let value_of = |key| builder.get_config_value(&key);
+        let is_given = value_of(AmazonS3ConfigKey::AccessKeyId).is_some() && self.profile.is_none();
+        let is_unsigned = value_of(AmazonS3ConfigKey::SkipSignature).is_some_and(|value| value == "true");
+        let mut aws = None;
+        if !is_given && !is_unsigned {
+            let chain = Arc::new(AwsChain::new(self.profile.clone(), value_of(AmazonS3ConfigKey::Region)));
+            builder = builder.with_credentials(chain.clone());
+            aws = Some(chain);
+        }
+        let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
+        Ok(Built { store: Arc::new(store), azure: None, aws })
     }
 
     fn build_gcs(&self) -> object_store::Result<Built> {
@@ -198,7 +230,8 @@ impl Handle {
             let nobody = GcpCredential { bearer: String::new() };
             builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(nobody)));
         }
-        Ok((Arc::new(builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?), None))
+        let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
+        Ok(Built { store: Arc::new(store), azure: None, aws: None })
     }
 
     fn build_azure(&self) -> object_store::Result<Built> {
@@ -210,7 +243,7 @@ impl Handle {
         let unsigned = builder.get_config_value(&AzureConfigKey::SkipSignature).is_some_and(|value| value == "true");
         let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
         let signer = AzureSigner { account, credentials: store.credentials().clone() };
-        Ok((Arc::new(store), (!unsigned).then_some(signer)))
+        Ok(Built { store: Arc::new(store), azure: (!unsigned).then_some(signer), aws: None })
     }
 }
 

@@ -21,11 +21,13 @@ pub struct Failure {
     pub code: Code,
     pub message: String,
     pub retry_after: Option<Duration>,
+    /// The server says that the credentials have.
+    pub expired: bool,
 }
 
 impl Failure {
     pub fn new(code: Code, message: impl Into<String>) -> Self {
-        Failure { code, message: message.into(), retry_after: None }
+        Failure { code, message: message.into(), retry_after: None, expired: false }
     }
 }
 
@@ -43,7 +45,11 @@ pub enum Call {
 
 /// What a call that failed with `error` came to.
 pub fn judge(call: Call, error: &object_store::Error, fate: &Fate) -> Failure {
-    let text = chain(error);
+    let text = match error {
+        // Ours: see credentials.rs.
+        object_store::Error::Unauthenticated { source, .. } if fate.status.is_none() => source.to_string(),
+        _ => chain(error),
+    };
     let server_code = fate.azure_code.clone().or_else(|| between(&text, "<Code>", "</Code>")).unwrap_or_default();
     let is_put = matches!(call, Call::Create | Call::Overwrite);
     let code = match (error, fate.status) {
@@ -60,7 +66,8 @@ pub fn judge(call: Call, error: &object_store::Error, fate: &Fate) -> Failure {
         (_, None) if is_put && fate.sent => Code::UnknownOutcome,
         (_, None) => Code::Unavailable,
     };
-    Failure { code, message: describe(&text, fate, &server_code), retry_after: fate.retry_after }
+    let expired = matches!(server_code.as_str(), "ExpiredToken" | "TokenRefreshRequired");
+    Failure { code, message: describe(&text, fate, &server_code), retry_after: fate.retry_after, expired }
 }
 
 /// Whatever is not certain is `UnknownOutcome`: a create is read back then.
@@ -101,7 +108,7 @@ fn describe(text: &str, fate: &Fate, server_code: &str) -> String {
         return match &fate.broken {
             Some(broken) if fate.sent => format!("the connection broke: {broken}"),
             Some(broken) => format!("cannot connect: {broken}"),
-            None => format!("the request could not be made: {}", first_line(text)),
+            None => format!("the request could not be made: {}", first_line(&own_words(text))),
         };
     };
     let message = between(text, "<Message>", "</Message>").unwrap_or_default();
@@ -128,6 +135,13 @@ fn advice(status: u16, server_code: &str) -> &'static str {
         (401 | 403, _) => ": check the credentials, and what they permit",
         _ => "",
     }
+}
+
+/// Without what follows the '?' of a URL: services that give credentials are told secrets there.
+fn own_words(text: &str) -> String {
+    let words =
+        text.split(' ').map(|word| if word.starts_with("http") { word.split('?').next().unwrap_or("") } else { word });
+    words.collect::<Vec<_>>().join(" ")
 }
 
 fn first_line(text: &str) -> &str {
