@@ -37,7 +37,8 @@ void CleanUp(ManifestLog& log, const CollectedRuns& lost) {
 
 }  // namespace
 
-Committer::Committer(Env env, ManifestLog& log, Pipeline& pipeline) : env_(env), log_(log), pipeline_(pipeline) {}
+Committer::Committer(Env env, ManifestLog& log, Pipeline& pipeline, CommitLaw& law)
+    : env_(env), log_(log), pipeline_(pipeline), law_(law) {}
 
 void Committer::CommitOnce() {
   if (!attempt_) AwaitTurn();
@@ -46,9 +47,9 @@ void Committer::CommitOnce() {
 
 void Committer::AwaitTurn() {
   while (true) {
-    const FairLaw::Decision decision = law_.Decide(env_.clock.Now());
+    const CommitLaw::Decision decision = law_.Decide(env_.clock.Now());
     if (decision.at > env_.clock.Now()) pipeline_.SleepUntil(decision.at);
-    if (decision.action == FairLaw::Action::kTry || !base_) return;
+    if (decision.action == CommitLaw::Action::kTry || !base_) return;
     Result<LoggedManifest> seen = log_.Refresh(*base_);
     if (!seen.ok()) return;  // The attempt will meet it again, and report it.
     See(*std::move(seen));

@@ -17,7 +17,7 @@ namespace batchweave {
 class Committer {
  public:
   // All must outlive the committer.
-  Committer(Env env, ManifestLog& log, Pipeline& pipeline);
+  Committer(Env env, ManifestLog& log, Pipeline& pipeline, CommitLaw& law);
 
   // Waits as the law says, then commits what is uploaded, and tells the producers. Errors are told to them too, and
   // end nothing: what was not committed is tried by the next call. Returns early when the pipeline stops.
@@ -34,7 +34,7 @@ class Committer {
   const Env env_;
   ManifestLog& log_;
   Pipeline& pipeline_;
-  FairLaw law_;
+  CommitLaw& law_;
   std::optional<LoggedManifest> base_;  // The newest version seen.
   RowTable row_table_;
   // The attempt under way. After an unknown outcome it alone is tried, until it is decided.

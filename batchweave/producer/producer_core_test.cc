@@ -4,6 +4,7 @@
 
 #include "batchweave/log/change.h"
 #include "batchweave/producer/committer.h"
+#include "batchweave/producer/fair_law.h"
 #include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/uploader.h"
 #include "batchweave/store/memory_store.h"
@@ -30,7 +31,7 @@ class Process {
       : env_(env.Over(store)),
         log_(env_, stream.keys(), stream.stream_json_hash()),
         pipeline_(env_),
-        committer_(env_, log_, pipeline_) {}
+        committer_(env_, log_, pipeline_, law_) {}
 
   Result<ProducerRef> Open(std::string name, bool reopen = false) {
     const OpenedProducer opened = BW_TRY(CommitOpening(log_, name, reopen, kForever));
@@ -58,6 +59,7 @@ class Process {
   const Env env_;
   ManifestLog log_;
   Pipeline pipeline_;
+  FairLaw law_;
   Committer committer_;
 };
 

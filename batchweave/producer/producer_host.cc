@@ -17,7 +17,7 @@ constexpr Duration kOpenTime = std::chrono::minutes(2);
 }  // namespace
 
 ProducerHost::ProducerHost(Env env, ManifestLog& log)
-    : env_(env), log_(log), pipeline_(env), uploader_(env, log, pipeline_) {}
+    : env_(env), log_(log), pipeline_(env), uploader_(env, log, pipeline_, law_) {}
 
 Result<Producer> ProducerHost::Open(std::string_view producer, ProducerOptions options) {
   BW_TRY(ProbeOnce());

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "batchweave/producer/committer.h"
+#include "batchweave/producer/fair_law.h"
 #include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/uploader.h"
 #include "batchweave/producer/write_part.h"
@@ -25,7 +26,7 @@ class PartsProcess {
       : env_(env.Over(store)),
         log_(env_, stream.keys(), stream.stream_json_hash()),
         pipeline_(env_),
-        committer_(env_, log_, pipeline_) {}
+        committer_(env_, log_, pipeline_, law_) {}
 
   Result<void> Open() {
     const OpenedProducer opened = BW_TRY(CommitOpening(log_, "a", /*reopen=*/false, kForever));
@@ -69,6 +70,7 @@ class PartsProcess {
   const Env env_;
   ManifestLog log_;
   Pipeline pipeline_;
+  FairLaw law_;
   Committer committer_;
   ProducerRef producer_;
 };

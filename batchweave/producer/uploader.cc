@@ -28,8 +28,8 @@ Result<void> UploadOne(Env env, const StreamKeys& keys, const UploadJob& job) {
   return PutUnique(env, key, pending.packed->object.pieces, After(env.clock.Now(), kUploadTime));
 }
 
-Uploader::Uploader(Env env, ManifestLog& log, Pipeline& pipeline)
-    : env_(env), log_(log), pipeline_(pipeline), committer_(env, log, pipeline) {}
+Uploader::Uploader(Env env, ManifestLog& log, Pipeline& pipeline, CommitLaw& law)
+    : env_(env), log_(log), pipeline_(pipeline), committer_(env, log, pipeline, law) {}
 
 Uploader::~Uploader() {
   pipeline_.Stop();

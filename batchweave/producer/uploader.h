@@ -21,7 +21,7 @@ Result<void> UploadOne(Env env, const StreamKeys& keys, const UploadJob& job);
 class Uploader {
  public:
   // All must outlive it. Starts nothing.
-  Uploader(Env env, ManifestLog& log, Pipeline& pipeline);
+  Uploader(Env env, ManifestLog& log, Pipeline& pipeline, CommitLaw& law);
   ~Uploader();  // Stops the pipeline, and joins.
 
   // Makes sure that `upload_threads` and the committing thread run.

@@ -19,7 +19,7 @@ MAY_INCLUDE = {
     "consumer": _LOG,
     "lifecycle": _LOG,
     "stream": _LOG | _ENDS,
-    "testing": _LOG,
+    "testing": _LOG | {"producer"},  # The laws that those of production are compared with.
     "sim": _LIBRARY | {"testing"},
     "bench": _LIBRARY | {"testing"},
     "cli": _LIBRARY,

@@ -1,4 +1,4 @@
-#include "batchweave/producer/commit_law.h"
+#include "batchweave/producer/fair_law.h"
 
 #include <algorithm>
 
@@ -12,13 +12,9 @@ constexpr double kAverageWeight = 0.125;
 // A log that stood still for this many attempt times has no attempt of another under way that began before.
 constexpr int kQuietAttempts = 3;
 
-Duration Scale(Duration duration, double factor) {
-  return std::chrono::duration_cast<Duration>(std::chrono::duration<double, Duration::period>(duration) * factor);
-}
-
 }  // namespace
 
-FairLaw::FairLaw(CommitLawOptions options) : options_(options) {}
+FairLaw::FairLaw(FairLawOptions options) : options_(options) {}
 
 void FairLaw::OnVersionSeen(TimePoint now, size_t others, bool moved) {
   contenders_ = others + 1;
@@ -39,7 +35,7 @@ void FairLaw::OnAttempt(TimePoint began, TimePoint ended, bool won, double unit)
   look_after_ = attempt_time_ * kQuietAttempts;
 }
 
-FairLaw::Decision FairLaw::Decide(TimePoint now) const {
+CommitLaw::Decision FairLaw::Decide(TimePoint now) const {
   if (contenders_ == 1) return {.action = Action::kTry, .at = now};
   if (quiet_ || now >= next_try_) return {.action = Action::kTry, .at = now};
   const TimePoint look_at = After(seen_at_, look_after_);

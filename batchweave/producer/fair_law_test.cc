@@ -1,4 +1,4 @@
-#include "batchweave/producer/commit_law.h"
+#include "batchweave/producer/fair_law.h"
 
 #include <gtest/gtest.h>
 
