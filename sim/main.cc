@@ -13,6 +13,7 @@
 #include "sim/mutations.h"
 #include "sim/plan.h"
 #include "sim/run_seeds.h"
+#include "sim/scale/scale.h"
 #include "sim/trace.h"
 
 namespace batchweave::sim {
@@ -34,6 +35,7 @@ struct Options {
   std::string mutant;
   std::vector<std::string> only;
   std::string mutation;
+  ScaleOptions scale;
 };
 
 std::string HowToReplay(uint64_t seed, const std::string& mutation) {
@@ -130,6 +132,22 @@ int RunAllMutations(const Options& options, const std::string& own_path) {
   return static_cast<size_t>(caught) == runs.size() ? 0 : 1;
 }
 
+CLI::App* AddScale(CLI::App& app, ScaleOptions& options) {
+  CLI::App* scale = app.add_subcommand("scale", "Laws of committing side by side, from 1 producer to 10,000");
+  scale->add_flag("--full", options.full, "Every store, every interval of `fixed`, and manifests of 10^6 steps");
+  scale->add_flag("--json", options.json, "The last line is one JSON object");
+  scale->add_option("--jobs", options.jobs, "Processes")->capture_default_str();
+  scale->add_option("--policies", options.policies, "These alone: fair, fixed, aimd")->delimiter(',');
+  scale->add_option("--producers", options.producers, "So many, instead of all numbers")->delimiter(',');
+  scale->add_option("--store", options.profile, "This alone: s3, s3-express, gcs, local");
+  scale->add_option("--intervals", options.intervals_s, "Of `fixed`, in seconds")->delimiter(',');
+  scale->add_option("--steps", options.steps, "Live steps that the stream begins with")->delimiter(',');
+  scale->add_option("--window", options.window_s, "Simulated seconds that count");
+  scale->add_option("--rate", options.rate, "Batches a second of each producer, on average")->capture_default_str();
+  scale->add_option("--rate-spread", options.rate_spread, "Spread of log-normal rates among producers");
+  return scale;
+}
+
 int Main(int argc, char** argv) {
   CLI::App app{
       "BatchWeave's protocol under a deterministic simulator: production code over a simulated store and clock"};
@@ -147,7 +165,10 @@ int Main(int argc, char** argv) {
   app.add_option("--mutant", options.mutant, "With --mutations: the mutants' bw_sim (default: ../mutant/bw_sim)");
   app.add_option("--only", options.only, "With --mutations: these alone");
   app.add_option("--mutation", options.mutation, "Of the mutants' build: the one breach to make");
+  options.scale.jobs = options.jobs;
+  const CLI::App* scale = AddScale(app, options.scale);
   CLI11_PARSE(app, argc, argv);
+  if (scale->parsed()) return RunScale(options.scale);
   if (!options.mutation.empty()) {
     const std::optional<Mutation> mutation = FindMutation(options.mutation);
     if (!mutation || !SetMutation(*mutation)) {

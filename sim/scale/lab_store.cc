@@ -1,0 +1,182 @@
+#include "sim/scale/lab_store.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+namespace batchweave::sim {
+namespace {
+
+// What one LIST returns at most: S3's and Google's page.
+constexpr size_t kPageObjects = 1000;
+
+// Reads of one call that are under way at once: the connections that an HTTP client keeps to one store.
+constexpr size_t kConnections = 64;
+
+Error NoObject(std::string_view key) { return {ErrorCode::kNotFound, fmt::format("no such object: key={}", key)}; }
+
+}  // namespace
+
+Result<void> LabServer::Put(const std::string& key, const SharedBytes& bytes, PutMode mode) {
+  const auto [object, is_new] = objects_.try_emplace(key, bytes);
+  if (!is_new && mode == PutMode::kCreate) return Error{ErrorCode::kAlreadyExists, "it exists: key=" + key};
+  object->second = bytes;
+  if (is_new && on_create_) on_create_(key, bytes);
+  return {};
+}
+
+SharedBytes LabServer::Find(std::string_view key) const {
+  const auto object = objects_.find(key);
+  return object == objects_.end() ? nullptr : object->second;
+}
+
+ListPage LabServer::List(std::string_view prefix, std::string_view start_after, size_t limit) const {
+  ListPage page;
+  auto object = start_after.empty() ? objects_.lower_bound(prefix) : objects_.upper_bound(start_after);
+  for (; object != objects_.end() && object->first.starts_with(prefix); ++object) {
+    if (page.objects.size() == limit) {
+      page.next_start_after = page.objects.back().key;
+      break;
+    }
+    page.objects.push_back({.key = object->first, .size_bytes = object->second->size()});
+  }
+  return page;
+}
+
+Fate LabServer::Ask(StoreCall call, std::string_view key, uint64_t size_bytes) {
+  switch (call) {
+    case kCallCreate:
+    case kCallOverwrite:
+      requests_.puts += 1;
+      if (key.find("/manifest/") != std::string_view::npos) requests_.manifest_puts += 1;
+      if (key.find("/intent/") != std::string_view::npos) requests_.intent_puts += 1;
+      break;
+    case kCallList: requests_.lists += 1; break;
+    case kCallDelete: requests_.deletes += 1; break;
+    default: requests_.gets += 1;
+  }
+  const uint64_t throttled = network_.counts()[static_cast<size_t>(FaultKind::kThrottled)];
+  const Fate fate = network_.FateOf(call, key, size_bytes);
+  requests_.throttled += network_.counts()[static_cast<size_t>(FaultKind::kThrottled)] - throttled;
+  return fate;
+}
+
+Result<void> LabClient::Send(const Fate& fate, std::string_view subject, const std::function<void()>& effect) {
+  Scheduler& scheduler = server_.scheduler();
+  const SimTime sent = scheduler.now();
+  if (process_.dead()) {
+    process_.YieldDead();
+    process_.clock().Leap(std::chrono::seconds(1));
+    return Error{ErrorCode::kUnavailable, fmt::format("the process is dead: {}", subject)};
+  }
+  // A client that is killed or woken meanwhile does not take its request back.
+  if (fate.applied_after) scheduler.At(sent + *fate.applied_after, effect);
+  while (scheduler.now() < sent + fate.answered_after && !process_.dead()) {
+    scheduler.SuspendUntil(sent + fate.answered_after);
+  }
+  if (process_.dead()) return Error{ErrorCode::kUnavailable, fmt::format("the process died: {}", subject)};
+  if (fate.failure) return Error{*fate.failure, fmt::format("the store refused: {}", subject)};
+  return {};
+}
+
+// Effects may come after their client has gone: what they answer is shared with it.
+Result<void> LabClient::Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) {
+  const auto bytes = std::make_shared<const Bytes>(Join(pieces));
+  const Fate fate = server_.Ask(CallOf(mode), key, bytes->size());
+  auto answer = std::make_shared<Result<void>>();
+  BW_TRY(Send(fate, key, [&server = server_, name = std::string(key), bytes, mode, answer] {
+    *answer = server.Put(name, bytes, mode);
+  }));
+  return *answer;
+}
+
+Result<void> LabClient::Get(std::span<ReadRequest> requests) {
+  // Each connection takes the next request when it is done with one: the slowest of them is waited for.
+  std::vector<Duration> busy(std::min(requests.size(), kConnections));
+  Fate slowest;
+  for (const ReadRequest& request : requests) {
+    const Fate fate = server_.Ask(kCallGet, request.key, request.buffer.size());
+    if (fate.failure) slowest.failure = fate.failure;
+    *std::ranges::min_element(busy) += fate.answered_after;
+  }
+  if (!busy.empty()) slowest.answered_after = *std::ranges::max_element(busy);
+  BW_TRY(Send(slowest, "ranges", {}));
+  for (ReadRequest& request : requests) {
+    const SharedBytes object = server_.Find(request.key);
+    if (object == nullptr) return NoObject(request.key);
+    ReadRange(*object, request);
+  }
+  return {};
+}
+
+Result<Bytes> LabClient::Read(std::string_view key) {
+  const SharedBytes size = server_.Find(key);
+  const Fate fate = server_.Ask(kCallRead, key, size == nullptr ? 0 : size->size());
+  auto object = std::make_shared<SharedBytes>();
+  BW_TRY(Send(fate, key, [&server = server_, name = std::string(key), object] { *object = server.Find(name); }));
+  if (*object == nullptr) return NoObject(key);
+  return **object;
+}
+
+Result<uint64_t> LabClient::Stat(std::string_view key) {
+  const Fate fate = server_.Ask(kCallStat, key, 0);
+  auto object = std::make_shared<SharedBytes>();
+  BW_TRY(Send(fate, key, [&server = server_, name = std::string(key), object] { *object = server.Find(name); }));
+  if (*object == nullptr) return NoObject(key);
+  return (*object)->size();
+}
+
+Result<ListPage> LabClient::List(std::string_view prefix, std::string_view start_after, size_t limit) {
+  const Fate fate = server_.Ask(kCallList, prefix, 0);
+  auto page = std::make_shared<ListPage>();
+  BW_TRY(Send(fate, prefix,
+              [&server = server_, page, limit, part = std::string(prefix), start = std::string(start_after)] {
+                *page = server.List(part, start, std::min(limit, kPageObjects));
+              }));
+  return std::move(*page);
+}
+
+Result<void> LabClient::Delete(std::span<const std::string> keys) {
+  // One request of many keys, as S3 takes them; it is billed as one.
+  const Fate fate = server_.Ask(kCallDelete, keys.front(), 0);
+  return Send(fate, keys.front(), [&server = server_, gone = std::vector<std::string>(keys.begin(), keys.end())] {
+    for (const std::string& key : gone) server.objects().erase(key);
+  });
+}
+
+Result<void> LabBackdoor::Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) {
+  return server_.Put(std::string(key), std::make_shared<const Bytes>(Join(pieces)), mode);
+}
+
+Result<void> LabBackdoor::Get(std::span<ReadRequest> requests) {
+  for (ReadRequest& request : requests) {
+    const SharedBytes object = server_.Find(request.key);
+    if (object == nullptr) return NoObject(request.key);
+    ReadRange(*object, request);
+  }
+  return {};
+}
+
+Result<Bytes> LabBackdoor::Read(std::string_view key) {
+  const SharedBytes object = server_.Find(key);
+  if (object == nullptr) return NoObject(key);
+  return *object;
+}
+
+Result<uint64_t> LabBackdoor::Stat(std::string_view key) {
+  const SharedBytes object = server_.Find(key);
+  if (object == nullptr) return NoObject(key);
+  return object->size();
+}
+
+Result<ListPage> LabBackdoor::List(std::string_view prefix, std::string_view start_after, size_t limit) {
+  return server_.List(prefix, start_after, limit);
+}
+
+Result<void> LabBackdoor::Delete(std::span<const std::string> keys) {
+  for (const std::string& key : keys) server_.objects().erase(key);
+  return {};
+}
+
+}  // namespace batchweave::sim

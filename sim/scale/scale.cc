@@ -1,0 +1,187 @@
+#include "sim/scale/scale.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <tuple>
+
+#include "sim/scale/fork_each.h"
+#include "sim/scale/scenario.h"
+
+namespace batchweave::sim {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr size_t kProducers[] = {1, 4, 16, 64, 256, 1000, 4000, 10'000};
+
+// The solo laws are slower the more producers there are, and the simulation of their lost attempts with them.
+constexpr size_t kFairProducersMax = 256;
+constexpr size_t kSoloProducersMax = 1000;
+constexpr uint64_t kLongSteps = 1'000'000;
+
+Duration FromSeconds(double seconds) {
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
+}
+
+template <typename T>
+std::vector<T> Or(const std::vector<T>& wanted, std::vector<T> otherwise) {
+  return wanted.empty() ? std::move(otherwise) : wanted;
+}
+
+std::vector<const StoreProfile*> Profiles(const ScaleOptions& options) {
+  const std::vector<const StoreProfile*> all{&S3Standard(), &S3Express(), &Gcs(), &LocalDirectory()};
+  std::vector<const StoreProfile*> wanted;
+  for (const StoreProfile* profile : all) {
+    if (options.profile.empty() ? options.full || profile == all.front() : profile->name == options.profile) {
+      wanted.push_back(profile);
+    }
+  }
+  return wanted;
+}
+
+// Intervals of `fixed` that are tried for `producers`: from an attempt's length to one attempt at a time of all, and more.
+std::vector<double> Intervals(const ScaleOptions& options, size_t producers) {
+  if (!options.intervals_s.empty()) return options.intervals_s;
+  const double together = std::max(0.25, 0.15 * static_cast<double>(producers));
+  return {together / 4, together / 2, together, together * 2};
+}
+
+class Plan {
+ public:
+  explicit Plan(const ScaleOptions& options) : options_(options) {
+    for (const StoreProfile* profile : Profiles(options)) {
+      for (const size_t steps :
+           Or(options.steps, options.full ? std::vector<size_t>{0, kLongSteps} : std::vector<size_t>{0})) {
+        for (const size_t producers :
+             Or(options.producers, std::vector<size_t>(std::begin(kProducers), std::end(kProducers)))) {
+          AddAll(*profile, steps, producers);
+        }
+      }
+    }
+    // The longest first, so that none of them is waited for alone.
+    std::ranges::sort(scenarios_, std::greater(), &Scenario::producers);
+  }
+
+  const std::vector<Scenario>& scenarios() const { return scenarios_; }
+
+ private:
+  bool Wants(std::string_view policy, size_t producers, size_t producers_max) const {
+    if (options_.policies.empty()) return producers <= producers_max;
+    return std::ranges::find(options_.policies, policy) != options_.policies.end();
+  }
+
+  void AddAll(const StoreProfile& profile, uint64_t steps, size_t producers) {
+    Scenario scenario{.producers = producers, .steps = steps, .profile = &profile};
+    scenario.batches_per_s = options_.rate;
+    scenario.rate_spread = options_.rate_spread;
+    if (options_.window_s > 0) scenario.window = FromSeconds(options_.window_s);
+    if (Wants("fair", producers, kFairProducersMax)) {
+      scenario.policy = Policy::kFair;
+      scenarios_.push_back(scenario);
+    }
+    if (Wants("aimd", producers, kSoloProducersMax)) {
+      scenario.policy = Policy::kAimd;
+      scenarios_.push_back(scenario);
+    }
+    if (!Wants("fixed", producers, kSoloProducersMax)) return;
+    scenario.policy = Policy::kFixed;
+    for (const double interval : Intervals(options_, producers)) {
+      scenario.fixed_interval = FromSeconds(interval);
+      scenarios_.push_back(scenario);
+    }
+  }
+
+  const ScaleOptions& options_;
+  std::vector<Scenario> scenarios_;
+};
+
+double Rounded(double value) { return std::round(value * 1e4) / 1e4; }
+
+Json ToJson(const Scenario& scenario, const ScaleRow& row) {
+  Json json{{"policy", PolicyName(scenario.policy)}, {"producers", scenario.producers}, {"steps", scenario.steps}};
+  if (scenario.profile != &S3Standard()) json["store"] = scenario.profile->name;
+  if (scenario.policy == Policy::kFixed) {
+    json["interval_s"] = Rounded(std::chrono::duration<double>(scenario.fixed_interval).count());
+  }
+  json["ingest_ratio"] = Rounded(row.ingest_ratio);
+  json["staleness_p50_s"] = Rounded(row.staleness_p50_s);
+  json["staleness_p99_s"] = Rounded(row.staleness_p99_s);
+  json["manifest_puts_per_commit"] = Rounded(row.manifest_puts_per_commit);
+  json["requests_per_batch"] = Rounded(row.requests_per_batch);
+  json["usd_per_million_batches"] = Rounded(row.usd_per_million_batches);
+  json["jain"] = Rounded(row.jain);
+  json["starved"] = row.starved;
+  json["longest_wait_s"] = Rounded(row.longest_wait_s);
+  json["commits_per_s"] = Rounded(row.commits_per_s);
+  json["puts_per_batch"] = Rounded(row.puts_per_batch);
+  json["gets_per_batch"] = Rounded(row.gets_per_batch);
+  json["lists_per_batch"] = Rounded(row.lists_per_batch);
+  json["deletes_per_batch"] = Rounded(row.deletes_per_batch);
+  json["cpu_s"] = Rounded(row.cpu_s);
+  return json;
+}
+
+// Of the intervals of `fixed` the best for each number of producers: what an oracle would set, which no user has.
+std::vector<Json> WithBestFixed(const std::vector<Json>& rows, bool all) {
+  std::vector<Json> kept;
+  std::map<std::tuple<std::string, size_t, size_t>, Json> best;
+  for (const Json& row : rows) {
+    if (row["policy"] != "fixed" || all) {
+      kept.push_back(row);
+      continue;
+    }
+    Json& known = best[{row.value("store", "s3"), row["steps"].get<size_t>(), row["producers"].get<size_t>()}];
+    if (known.is_null() || row["staleness_p99_s"] < known["staleness_p99_s"]) known = row;
+  }
+  for (const auto& [key, row] : best) kept.push_back(row);
+  return kept;
+}
+
+void PrintTable(const std::vector<Json>& rows) {
+  fmt::print("{:10} {:>9} {:>8} {:10} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>8}\n", "policy", "producers",
+             "steps", "store", "ingest", "p50 s", "p99 s", "PUT/com.", "req/batch", "$/10^6", "Jain", "starved");
+  for (const Json& row : rows) {
+    fmt::print("{:10} {:>9} {:>8} {:10} {:>7.3f} {:>8.2f} {:>8.2f} {:>8.2f} {:>9.2f} {:>9.2f} {:>6.3f} {:>8}\n",
+               row["policy"].get<std::string>(), row["producers"].get<size_t>(), row["steps"].get<size_t>(),
+               row.value("store", "s3"), row["ingest_ratio"].get<double>(), row["staleness_p50_s"].get<double>(),
+               row["staleness_p99_s"].get<double>(), row["manifest_puts_per_commit"].get<double>(),
+               row["requests_per_batch"].get<double>(), row["usd_per_million_batches"].get<double>(),
+               row["jain"].get<double>(), row["starved"].get<uint64_t>());
+  }
+}
+
+}  // namespace
+
+int RunScale(const ScaleOptions& options) {
+  const Plan plan(options);
+  const std::vector<Scenario>& scenarios = plan.scenarios();
+  const auto work = [&](size_t i) { return ToJson(scenarios[i], RunScenario(scenarios[i])).dump(); };
+  size_t done = 0;
+  const auto told = [&](size_t, const std::string& line) {
+    fmt::print(stderr, "{} of {}: {}\n", ++done, scenarios.size(), line);
+  };
+  std::vector<Json> rows;
+  bool complete = true;
+  for (const std::optional<std::string>& answer : ForkEach(scenarios.size(), options.jobs, work, told)) {
+    complete = complete && answer;
+    if (answer) rows.push_back(Json::parse(*answer));
+  }
+  rows = WithBestFixed(rows, options.full || !options.intervals_s.empty());
+  std::ranges::sort(rows, {}, [](const Json& row) {
+    return std::tuple(row.value("store", "s3"), row["steps"].get<size_t>(), row["producers"].get<size_t>(),
+                      row["policy"].get<std::string>(), row.value("interval_s", 0.0));
+  });
+  if (options.json) {
+    fmt::print("{}\n", Json{{"rows", rows}}.dump());
+  } else {
+    PrintTable(rows);
+  }
+  if (!complete) fmt::print(stderr, "bw_sim scale: a run did not come to its end\n");
+  return complete ? 0 : 1;
+}
+
+}  // namespace batchweave::sim

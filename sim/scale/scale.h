@@ -1,0 +1,28 @@
+// `bw_sim scale`: laws of committing side by side, from one producer to ten thousand.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace batchweave::sim {
+
+struct ScaleOptions {
+  bool full = false;  // Every store, every interval of `fixed`, long manifests.
+  bool json = false;  // The last line is one JSON object.
+  size_t jobs = 1;
+  // Where not empty, these alone.
+  std::vector<std::string> policies{};
+  std::vector<size_t> producers{};
+  std::string profile{};
+  std::vector<double> intervals_s{};  // Of `fixed`.
+  std::vector<size_t> steps{};
+  double window_s = 0;
+  double rate = 0.2;
+  double rate_spread = 0;
+};
+
+// Returns the exit status: 0 where every run came to its end.
+int RunScale(const ScaleOptions& options);
+
+}  // namespace batchweave::sim

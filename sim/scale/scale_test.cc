@@ -1,0 +1,127 @@
+// The laboratory itself: that its store keeps the rules, that it counts what it is asked, and that a law shows.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include "batchweave/testing/matchers.h"
+#include "sim/scale/fork_each.h"
+#include "sim/scale/lab_store.h"
+#include "sim/scale/prices.h"
+#include "sim/scale/scenario.h"
+#include "sim/scale/tally.h"
+
+namespace batchweave::sim {
+namespace {
+
+using std::chrono::seconds;
+
+Scenario Short(Policy policy, size_t producers) {
+  return {.policy = policy,
+          .producers = producers,
+          .profile = &S3Standard(),
+          .fixed_interval = seconds(1),
+          .warmup = seconds(10),
+          .window = seconds(60)};
+}
+
+TEST(RunScenarioTest, OneSeedIsOneRow) {
+  const ScaleRow once = RunScenario(Short(Policy::kFair, 4));
+  const ScaleRow again = RunScenario(Short(Policy::kFair, 4));
+  EXPECT_EQ(once.staleness_p99_s, again.staleness_p99_s);
+  EXPECT_EQ(once.requests_per_batch, again.requests_per_batch);
+}
+
+TEST(RunScenarioTest, LoneProducerCommitsEachBatchWithOnePutOfAManifest) {
+  const ScaleRow row = RunScenario(Short(Policy::kFair, 1));
+  EXPECT_EQ(row.ingest_ratio, 1);
+  EXPECT_EQ(row.manifest_puts_per_commit, 1);
+  EXPECT_EQ(row.starved, 0u);
+  EXPECT_LT(row.staleness_p50_s, 0.2);
+  // The payload's PUT, a look for a successor, the manifest's PUT; a few commits take two batches.
+  EXPECT_LE(row.requests_per_batch, 3);
+  EXPECT_GT(row.requests_per_batch, 2);
+}
+
+TEST(RunScenarioTest, ProducersThatCommitTooOftenLoseEachOthersRaces) {
+  const ScaleRow fixed = RunScenario(Short(Policy::kFixed, 64));
+  const ScaleRow fair = RunScenario(Short(Policy::kFair, 64));
+  EXPECT_GT(fixed.manifest_puts_per_commit, 2);
+  EXPECT_LT(fair.manifest_puts_per_commit, fixed.manifest_puts_per_commit);
+}
+
+TEST(RunScenarioTest, AStoreThatIsDownShowsInTheStaleness) {
+  Scenario scenario = Short(Policy::kFair, 4);
+  scenario.outages = {{.from = seconds(30), .until = seconds(50), .part = ""}};
+  scenario.drain = seconds(60);  // A request that hangs is given up after half a minute.
+  const ScaleRow row = RunScenario(scenario);
+  EXPECT_EQ(row.ingest_ratio, 1);
+  EXPECT_GT(row.longest_wait_s, 15);
+}
+
+TEST(TallyTest, TellsStalenessSharesAndStarvation) {
+  Scheduler scheduler;
+  Tally tally({.producers = 2, .warmup = seconds(0), .window = seconds(100)}, scheduler);
+  scheduler.At(seconds(1), [&] {
+    tally.OnUpload(0, 1);
+    tally.OnUpload(1, 1);
+  });
+  scheduler.At(seconds(3), [&] { tally.OnCommit({{.producer = LabProducerName(0), .seq = 1}}); });
+  scheduler.At(seconds(71), [&] { tally.End(); });
+  while (scheduler.RunOne()) {
+  }
+  ScaleRow row;
+  tally.FillIn(row);
+  EXPECT_EQ(row.ingest_ratio, 0.5);
+  EXPECT_EQ(row.staleness_p99_s, 70);  // Never committed: as long as it waits.
+  EXPECT_EQ(row.longest_wait_s, 70);
+  EXPECT_EQ(row.starved, 1u);
+  EXPECT_EQ(row.jain, 0.5);
+}
+
+TEST(LabServerTest, OneCreatorWinsAndEveryRequestIsCounted) {
+  Scheduler scheduler;
+  Network network(scheduler, S3Standard(), 1);
+  LabServer server(scheduler, network);
+  const auto bytes = std::make_shared<const Bytes>(ToBytes("a"));
+  EXPECT_THAT(server.Put("lab/1/manifest/1", bytes, PutMode::kCreate), IsOk());
+  EXPECT_THAT(server.Put("lab/1/manifest/1", bytes, PutMode::kCreate), IsError(ErrorCode::kAlreadyExists));
+  server.Ask(kCallCreate, "lab/1/manifest/1", 1);
+  server.Ask(kCallCreate, "lab/1/intent/a/1", 1);
+  server.Ask(kCallStat, "lab/1/manifest/1", 0);
+  server.Ask(kCallList, "lab/1/manifest/", 0);
+  EXPECT_EQ(server.requests().puts, 2u);
+  EXPECT_EQ(server.requests().manifest_puts, 1u);
+  EXPECT_EQ(server.requests().intent_puts, 1u);
+  EXPECT_EQ(server.requests().all(), 4u);
+  EXPECT_NEAR(Dollars(S3Standard(), server.requests()), 3 * 5e-6 + 4e-7, 1e-12);
+}
+
+TEST(LabServerTest, ListComesInPages) {
+  Scheduler scheduler;
+  Network network(scheduler, S3Standard(), 1);
+  LabServer server(scheduler, network);
+  LabBackdoor store(server);
+  for (const char* key : {"a/1", "a/2", "a/3", "b/1"}) EXPECT_THAT(PutBytes(store, key, {}, PutMode::kCreate), IsOk());
+  const ListPage first = *store.List("a/", "", 2);
+  ASSERT_EQ(first.objects.size(), 2u);
+  const ListPage second = *store.List("a/", first.next_start_after, 2);
+  ASSERT_EQ(second.objects.size(), 1u);
+  EXPECT_EQ(second.objects[0].key, "a/3");
+  EXPECT_EQ(second.next_start_after, "");
+}
+
+TEST(ForkEachTest, TellsAllAnswersAndWhoDied) {
+  size_t told = 0;
+  const auto work = [](size_t i) {
+    if (i == 1) _exit(3);
+    return std::string(100'000, static_cast<char>('a' + i));
+  };
+  const auto answers = ForkEach(3, 2, work, [&](size_t, const std::string&) { told += 1; });
+  EXPECT_EQ(answers[0], std::string(100'000, 'a'));
+  EXPECT_FALSE(answers[1].has_value());
+  EXPECT_EQ(answers[2], std::string(100'000, 'c'));
+  EXPECT_EQ(told, 2u);
+}
+
+}  // namespace
+}  // namespace batchweave::sim

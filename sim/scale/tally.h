@@ -1,0 +1,57 @@
+// What became of each batch, by what the versions say: when it was uploaded, and when a version named it.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <vector>
+
+#include "batchweave/log/manifest_log.h"
+#include "sim/scale/lab_stream.h"
+#include "sim/scale/scenario.h"
+
+namespace batchweave::sim {
+
+class Tally {
+ public:
+  // Batches that were uploaded in [from, until) count.
+  Tally(const Scenario& scenario, const Scheduler& scheduler);
+
+  void OnUpload(size_t producer, uint64_t seq);
+  // A version was created, which names `entries` that the one before did not.
+  void OnCommit(const std::vector<Entry>& entries);
+  // Producers that wait now are asked how long they have.
+  void End();
+
+  uint64_t offered() const { return offered_; }
+  uint64_t committed() const { return committed_; }            // Of those offered.
+  uint64_t committed_in_window() const { return in_window_; }  // Whenever they were uploaded.
+  uint64_t commits_in_window() const { return commits_; }
+  void FillIn(ScaleRow& row);
+
+ private:
+  struct Batch {
+    SimTime uploaded_at;
+    bool counts;
+  };
+  struct Source {
+    std::map<uint64_t, Batch> pending;  // By seq.
+    SimTime waits_since{};              // With something pending: since then without a commit.
+    uint64_t offered = 0;
+    uint64_t committed = 0;
+    Duration longest_wait{};
+  };
+  bool InWindow() const;
+  void Waited(Source& source);
+
+  const Scheduler& scheduler_;
+  const SimTime from_;
+  const SimTime until_;
+  std::vector<Source> sources_;
+  std::vector<double> staleness_s_;
+  uint64_t offered_ = 0;
+  uint64_t committed_ = 0;
+  uint64_t in_window_ = 0;
+  uint64_t commits_ = 0;
+};
+
+}  // namespace batchweave::sim
