@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "batchweave/stream/stream_url.h"
 #include "cli/target.h"
 
 namespace batchweave::cli {

@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "batchweave/stream/stream_url.h"
 #include "cli/commands.h"
 #include "cli/target.h"
 

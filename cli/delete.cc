@@ -5,6 +5,7 @@
 
 #include "batchweave/format/keys.h"
 #include "batchweave/lifecycle/delete_stream.h"
+#include "batchweave/stream/stream_url.h"
 #include "cli/commands.h"
 #include "cli/confirm.h"
 #include "cli/progress_bar.h"

@@ -7,6 +7,7 @@
 #include "batchweave/format/keys.h"
 #include "batchweave/log/progress.h"
 #include "batchweave/store/full_probe.h"
+#include "batchweave/stream/stream_url.h"
 #include "cli/bottleneck.h"
 #include "cli/commands.h"
 #include "cli/progress_bar.h"

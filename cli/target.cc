@@ -2,39 +2,11 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
 #include <utility>
 
-#include "batchweave/format/keys.h"
-#include "batchweave/store/cloud/cloud_store.h"
+#include "batchweave/stream/stream_url.h"
 
 namespace batchweave::cli {
-
-Result<StreamUrl> SplitStreamUrl(std::string_view url) {
-  if (url.starts_with("memory:")) {
-    return Error{ErrorCode::kInvalidArgument,
-                 fmt::format("a stream in memory is seen only by the process that made it: url={}", url)};
-  }
-  // "s3://bucket/runs/llm-7b?region=eu-west-1": the query belongs to the folder.
-  const size_t query_begin = IsCloudUrl(url) ? std::min(url.find('?'), url.size()) : url.size();
-  const std::string_view query = url.substr(query_begin);
-  std::string_view trimmed = url.substr(0, query_begin);
-  while (trimmed.size() > 1 && trimmed.ends_with('/') && !trimmed.ends_with("//")) trimmed.remove_suffix(1);
-  const size_t slash = trimmed.rfind('/');
-  StreamUrl split{.folder = ".", .name = std::string(trimmed)};
-  if (slash != std::string_view::npos) {
-    split.name = trimmed.substr(slash + 1);
-    // The slash stays where it is all of the path: "/llm-7b", "file:///llm-7b".
-    const bool is_root = slash == 0 || trimmed.substr(0, slash).ends_with("//");
-    split.folder = trimmed.substr(0, is_root ? slash + 1 : slash);
-    split.folder += query;
-  }
-  const Result<void> named = CheckName("stream", split.name);
-  if (!named.ok())
-    return WithContext(named.error(),
-                       fmt::format("the URL does not end in a stream's name: url={}", url.substr(0, query_begin)));
-  return split;
-}
 
 Result<Target> OpenTarget(std::string_view url) {
   const StreamUrl split = BW_TRY(SplitStreamUrl(url));

@@ -12,17 +12,6 @@
 
 namespace batchweave::cli {
 
-// A stream's URL is that of the folder that holds it, and its name as the last component.
-struct StreamUrl {
-  std::string folder;  // For OpenEnv.
-  std::string name;
-  friend bool operator==(const StreamUrl&, const StreamUrl&) = default;
-};
-
-// "file:///data/runs/llm-7b" -> {"file:///data/runs", "llm-7b"}; "llm-7b" -> {".", "llm-7b"}. A final '/' is ignored.
-// Errors: kInvalidArgument (no name, or none that a stream may have).
-Result<StreamUrl> SplitStreamUrl(std::string_view url);
-
 // A stream that a command works on.
 struct Target {
   std::unique_ptr<OwnedEnv> env;
