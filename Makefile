@@ -22,7 +22,7 @@ export JOBS
 configure_and_build = cmake --preset $(1) $(if $(VERBOSE),,>/dev/null) && cmake --build build/$(1) --parallel $(JOBS)
 stage = tools/stage.sh
 
-.PHONY: sim-forever help build demo test lint format model bench fuzz sanitize clean setup-build setup-check
+.PHONY: sim-forever help build demo python test lint format model bench fuzz sanitize clean setup-build setup-check
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1  /p' Makefile | awk '{ t = $$2; $$1 = $$2 = ""; printf "  make %-12s%s\n", t, $$0 }'
@@ -40,14 +40,18 @@ build: setup-build  ## build/release/: batchweave, bw_bench, bw_sim, the demo an
 demo: build  ## the main job on real data, on this machine, with kills and restarts
 	@examples/demo/run.sh
 
-test: setup-check  ## everything CI runs: release tests, model, lint, sanitizers, a short fuzz
+python: setup-build  ## build/venv/: the Python package and what its tests need; then build/venv/bin/python -m pytest
+	@tools/python.sh
+
+test: setup-check  ## everything CI runs: release tests, Python, model, lint, sanitizers, a short fuzz
 	@tools/test.sh
 
-lint: setup-check  ## formatting, tools/tidy.py, clang's warnings, clang-tidy, shellcheck
+lint: setup-check  ## formatting, tools/tidy.py, clang's warnings, clang-tidy, ruff, shellcheck
 	@tools/lint.sh
 
-format: setup-check  ## rewrite the C++ sources as .clang-format says
+format: setup-check  ## rewrite the sources as .clang-format and pyproject.toml say
 	@tools/sources.sh | xargs --no-run-if-empty clang-format-19 -i
+	@tools/venv.sh && build/venv/bin/ruff format --quiet
 
 sanitize: setup-check  ## all tests under ASan and UBSan, the concurrency tests under TSan
 	@$(call configure_and_build,asan) && ctest --preset asan --parallel $(JOBS)

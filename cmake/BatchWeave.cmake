@@ -29,8 +29,10 @@ endif()
 
 find_package(Threads REQUIRED)
 find_package(fmt REQUIRED)
-find_package(GTest REQUIRED)
-find_package(rapidcheck REQUIRED)
+if(NOT BATCHWEAVE_PYTHON)
+  find_package(GTest REQUIRED)
+  find_package(rapidcheck REQUIRED)
+endif()
 find_program(FLATC flatc REQUIRED)
 find_library(XXHASH xxhash REQUIRED)
 
@@ -62,10 +64,10 @@ function(bw_use_test_headers name)
 endfunction()
 
 # bw_test(NAME SOURCES a_test.cc ... [DEPS targets...] [LABELS concurrency] [TIMEOUT s]): one gtest binary NAME, one ctest entry.
-# Under BATCHWEAVE_ONLY_CONCURRENCY only tests labelled concurrency are built, under BATCHWEAVE_MUTANTS none.
+# Under BATCHWEAVE_ONLY_CONCURRENCY only tests labelled concurrency are built, under BATCHWEAVE_MUTANTS and BATCHWEAVE_PYTHON none.
 function(bw_test name)
   cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
-  if(BATCHWEAVE_MUTANTS OR (BATCHWEAVE_ONLY_CONCURRENCY AND NOT "concurrency" IN_LIST ARG_LABELS))
+  if(BATCHWEAVE_MUTANTS OR BATCHWEAVE_PYTHON OR (BATCHWEAVE_ONLY_CONCURRENCY AND NOT "concurrency" IN_LIST ARG_LABELS))
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES})

@@ -25,6 +25,7 @@ shell_scripts() {
 check_format() { tools/sources.sh | xargs --no-run-if-empty clang-format-19 --dry-run -Werror; }
 # Debian's cargo-web comes without rustfmt.
 check_rust_format() { ! cargo fmt --version >/dev/null 2>&1 || cargo fmt --manifest-path batchweave/store/cloud/Cargo.toml --check; }
+check_python() { tools/venv.sh && build/venv/bin/ruff check --quiet && build/venv/bin/ruff format --quiet --check; }
 check_shell() { shell_scripts | xargs shellcheck; }
 # The build of the sanitizers is clang's, and its warnings are errors: what it compiles need not be compiled once more.
 build_clang() { cmake --preset asan >/dev/null && cmake --build build/asan --parallel "$JOBS" -- --quiet -k 0; }
@@ -34,6 +35,7 @@ step "tests of the model's runner" python3 -m unittest --buffer model/run_test.p
 step "tidy" python3 tools/tidy.py
 step "clang-format" check_format
 step "rustfmt" check_rust_format
+step "ruff" check_python
 step "shellcheck" check_shell
 step "clang build" build_clang
 step "clang-tidy" python3 tools/clang_tidy.py build/asan --jobs "$JOBS"

@@ -7,6 +7,7 @@ set -euo pipefail
 # One word a package, grouped by who needs it.
 build_packages=(
   make git g++ cmake ninja-build ccache python3                                    # tools
+  python3-dev python3-venv                                                         # Python
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev libfmt-dev                 # library
   nlohmann-json3-dev libcli11-dev                                                  # command line
   libboost-context-dev                                                             # simulator

@@ -10,7 +10,7 @@ git tracks or would track.
 import pathlib
 import sys
 
-from tidy_checks import bans, documents, layers, listed, mutations, names, shape
+from tidy_checks import bans, documents, layers, listed, mutations, names, python_face, shape
 from tidy_checks.source import Tree
 
 # (check, path): why this one file may break the check. Keep it short; a long list means that the check is wrong.
@@ -33,6 +33,7 @@ CHECKS = [
     mutations.check_mutation_sites,
     names.check_file_names,
     names.check_words,
+    python_face.check_python_package,
     documents.check_rows_and_citations,
     documents.check_life_of_a_batch,
     documents.check_links,

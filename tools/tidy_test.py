@@ -292,6 +292,17 @@ class DocumentsTest(TidyTest):
         self.assert_finds("log/lag.cc does not exist", {"docs/life-of-a-batch.md": "`log/lag.cc`\n"})
         self.assert_finds("Ask is not in", {"docs/life-of-a-batch.md": "`batchweave/log/log.cc` `Log::Ask`\n"})
 
+    def test_python_package(self):
+        package, tests = "python/src/batchweave/a.py", "python/tests/test_a.py"
+        for line in (
+            "import pickle", "from multiprocessing import shared_memory", "torch.distributed.init_process_group()", "import random",
+            "np.random.seed(1)", "torch.manual_seed(0)", "os.fork()", "x = 1  # noqa: F401", "x = 1  # type: ignore",
+        ):
+            self.assert_finds("is banned here", {package: f"{line}\n"})
+            self.assert_clean({tests: f"{line}\n"})
+        self.assert_clean({package: "from numpy.random import Generator  # type: ignore[misc]\n"})
+        self.assert_finds("at most 400", {tests: "x = 1\n" * 401})
+
     def test_links(self):
         self.assert_finds("leads nowhere", {"docs/a.md": "[x](b.md)\n"})
         self.assert_clean({"docs/a.md": "[x](../batchweave/log) [y](https://github.com/x/y)\n"})

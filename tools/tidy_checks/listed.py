@@ -3,7 +3,7 @@
 import posixpath
 import re
 
-_ROOTS = ("batchweave", "sim", "bench", "cli", "tests", "examples")
+_ROOTS = ("batchweave", "sim", "bench", "cli", "tests", "examples", "python")
 _COMMENT = re.compile(r"#[^\n]*")
 _ROOT_VARIABLE = re.compile(r"\$\{(?:CMAKE_SOURCE_DIR|PROJECT_SOURCE_DIR|BatchWeave_SOURCE_DIR)\}/")
 _HERE_VARIABLE = re.compile(r"\$\{CMAKE_CURRENT_(?:SOURCE|LIST)_DIR\}/")

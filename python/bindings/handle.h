@@ -1,0 +1,58 @@
+// What Python holds of the library: a shared hold on one object, which knows the process that it belongs to.
+//
+// A forked child has its parent's objects and none of its threads, and a lock that a thread held stays locked for ever.
+// So a child uses none of them and destroys none: what it was given is left as it lies.
+#pragma once
+
+#include <nanobind/nanobind.h>
+#include <unistd.h>
+
+#include <memory>
+#include <utility>
+
+#include "python/bindings/errors.h"
+
+namespace batchweave::python {
+
+// Shared: by the handle and by a call that outlives it (interrupt.h). In another process the object is left alone.
+template <typename T, typename... Arguments>
+std::shared_ptr<T> MakeShared(Arguments&&... arguments) {
+  const auto destroy = [process = getpid()](T* object) {
+    if (getpid() == process) delete object;
+  };
+  return std::shared_ptr<T>(new T{std::forward<Arguments>(arguments)...}, destroy);
+}
+
+// Every method is called with the GIL held.
+template <typename T>
+class Handle {
+ public:
+  explicit Handle(std::shared_ptr<T> object) : object_(std::move(object)) {}
+  Handle(Handle&&) noexcept = default;
+  Handle& operator=(Handle&&) noexcept = default;
+  ~Handle() { Release(); }
+
+  // Raises Closed after Release(), and in a process that was forked since.
+  const std::shared_ptr<T>& Get() const {
+    if (!object_) Raise({ErrorCode::kClosed, "the handle was closed"});
+    if (getpid() != process_) {
+      Raise({ErrorCode::kClosed, "the handle was opened by another process, before a fork: open it anew in this one"});
+    }
+    return object_;
+  }
+
+  bool is_open() const { return object_ != nullptr && getpid() == process_; }
+
+  // Lets go. Without the GIL: the object may have threads to end.
+  void Release() {
+    if (!object_) return;
+    const nanobind::gil_scoped_release release;
+    object_.reset();
+  }
+
+ private:
+  std::shared_ptr<T> object_;
+  pid_t process_ = getpid();
+};
+
+}  // namespace batchweave::python

@@ -1,0 +1,63 @@
+// Calls that take long, with the GIL released, from which Ctrl-C comes back within kSignalInterval.
+//
+// Python runs the handlers of signals in the process's first thread alone, and only between calls of ours. So that thread
+// never waits long itself: a helper makes the call. Where a handler raises, the helper is left to end the call alone; it
+// touches nothing of Python. What the call did is then as open as after a kill: the next opening tells.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "batchweave/base/clock.h"
+
+namespace batchweave::python {
+
+inline constexpr Duration kSignalInterval = std::chrono::milliseconds(100);
+
+// True in the thread that runs the handlers of signals.
+bool HandlesSignals();
+
+// Raises what a handler of a signal that came meanwhile raises. The GIL is held.
+void CheckSignals();
+
+// Returns what `call` returns, and keeps its captures no longer than that takes. They must hold all that it uses.
+template <typename Call>
+std::invoke_result_t<Call&> RunBlocking(Call call) {
+  using Outcome = std::invoke_result_t<Call&>;
+  if (!HandlesSignals()) {
+    const nanobind::gil_scoped_release release;
+    return call();
+  }
+  struct Shared {
+    std::mutex mutex;
+    std::condition_variable ended;
+    std::optional<Outcome> outcome;
+  };
+  const auto shared = std::make_shared<Shared>();
+  std::thread([shared, held = std::optional<Call>(std::move(call))]() mutable {
+    Outcome outcome = (*held)();
+    held.reset();  // Before the caller goes on: it may be the last to hold what it closes next.
+    const std::lock_guard lock(shared->mutex);
+    shared->outcome = std::move(outcome);
+    shared->ended.notify_one();
+  }).detach();
+  for (;;) {
+    {
+      const nanobind::gil_scoped_release release;
+      std::unique_lock lock(shared->mutex);
+      if (shared->ended.wait_for(lock, kSignalInterval, [&] { return shared->outcome.has_value(); })) break;
+    }
+    CheckSignals();
+  }
+  return *std::move(shared->outcome);
+}
+
+}  // namespace batchweave::python

@@ -1,0 +1,102 @@
+#include "batchweave/producer/producer.h"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <memory>
+#include <utility>
+
+#include "python/bindings/batch.h"
+#include "python/bindings/bind.h"
+#include "python/bindings/buffers.h"
+#include "python/bindings/durations.h"
+#include "python/bindings/handle.h"
+#include "python/bindings/interrupt.h"
+#include "python/bindings/opened.h"
+
+namespace batchweave::python {
+namespace {
+
+namespace nb = nanobind;
+
+using ProducerHandle = Handle<OpenedProducer>;
+
+uint64_t Publish(ProducerHandle& handle, FilledBatch& filled, nb::handle cursor, nb::handle cursor_before,
+                 uint64_t samples, nb::handle metadata, nb::handle provenance) {
+  const std::shared_ptr<OpenedProducer> opened = handle.Get();
+  if (!filled.batch) Raise({ErrorCode::kInvalidArgument, "the batch was published already: fill another one"});
+  PublishOptions options{
+      .cursor = CopyOf(cursor), .samples = samples, .metadata = CopyOf(metadata), .provenance = CopyOf(provenance)};
+  if (!cursor_before.is_none()) options.cursor_before = CopyOf(cursor_before);
+  ReleaseDropped();
+  // Taken before the call: one that is interrupted goes on with it.
+  const std::shared_ptr<GlobalBatch> batch = std::exchange(filled.batch, nullptr);
+  Result<uint64_t> seq = RunBlocking(
+      [opened, batch, options = std::move(options)] { return opened->producer.Publish(std::move(*batch), options); });
+  ReleaseDropped();
+  if (!seq.ok()) filled.batch = batch;
+  return Unwrap(std::move(seq));
+}
+
+nb::object Cursor(const ProducerHandle& handle) {
+  const std::optional<Bytes>& cursor = handle.Get()->producer.cursor();
+  if (!cursor) return nb::none();
+  return ToPython(*cursor);
+}
+
+nb::dict Stats(const ProducerHandle& handle) {
+  const ProducerStats stats = handle.Get()->producer.stats();
+  nb::dict all;
+  all["published"] = stats.published;
+  all["committed"] = stats.committed;
+  all["published_bytes"] = stats.published_bytes;
+  all["pending_bytes"] = stats.pending_bytes;
+  all["commits"] = stats.commits;
+  all["commits_lost"] = stats.commits_lost;
+  all["retries"] = stats.retries;
+  all["waited_for_room"] = ToSeconds(stats.waited_for_room);
+  return all;
+}
+
+// Waits no longer than `timeout` seconds; None: as long as there is progress.
+void Flush(const ProducerHandle& handle, nb::handle timeout) {
+  const std::shared_ptr<OpenedProducer> opened = handle.Get();
+  const TimePoint deadline = DeadlineOf(opened->on->env->env().clock, timeout);
+  Result<void> flushed = RunBlocking([opened, deadline] { return opened->producer.Flush(deadline); });
+  ReleaseDropped();
+  Unwrap(std::move(flushed));
+}
+
+void Finish(const ProducerHandle& handle, nb::handle timeout) {
+  const std::shared_ptr<OpenedProducer> opened = handle.Get();
+  const TimePoint deadline = DeadlineOf(opened->on->env->env().clock, timeout);
+  Result<void> finished = RunBlocking([opened, deadline] { return opened->producer.Finish(deadline); });
+  ReleaseDropped();
+  Unwrap(std::move(finished));
+}
+
+// Wakes calls that wait in other threads.
+void Close(ProducerHandle& handle) {
+  if (handle.is_open()) handle.Get()->producer.Close();
+  handle.Release();
+  ReleaseDropped();
+}
+
+}  // namespace
+
+void BindProducer(nb::module_& module) {
+  nb::class_<ProducerHandle>(module, "Producer")
+      .def_prop_ro("name", [](const ProducerHandle& handle) { return handle.Get()->producer.name(); })
+      .def_prop_ro("incarnation",
+                   [](const ProducerHandle& handle) { return handle.Get()->producer.incarnation().value; })
+      .def_prop_ro("committed_seq", [](const ProducerHandle& handle) { return handle.Get()->producer.committed_seq(); })
+      .def_prop_ro("cursor", &Cursor)
+      .def("publish", &Publish, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg())
+      .def("flush", &Flush, nb::arg().none())
+      .def("finish", &Finish, nb::arg().none())
+      .def("stats", &Stats)
+      .def("close", &Close)
+      .def_prop_ro("is_open", &ProducerHandle::is_open);
+}
+
+}  // namespace batchweave::python

@@ -1,0 +1,37 @@
+"""BatchWeave: an object-store-native data plane that feeds distributed training.
+
+>>> stream = batchweave.open("/data/runs/llm-7b", create=True)
+>>> with stream.producer("tokenizer-03") as producer:
+...     producer.publish([[{"ids": ids}]], cursor=b"17")
+>>> for batch in stream.consumer(dp_rank=0, dp_size=1):
+...     train(batch[0].torch())
+"""
+
+from batchweave import errors
+from batchweave._batch import GlobalBatch
+from batchweave._consumer import Consumer, ConsumerStats, RankBatch, Slice
+from batchweave._group import Group
+from batchweave._native import __version__
+from batchweave._producer import Producer, ProducerStats
+from batchweave._stream import GroupInfo, Stream, StreamInfo, open
+from batchweave.errors import BatchweaveError
+from batchweave.safetensors import schema_hash
+
+__all__ = [
+    "BatchweaveError",
+    "Consumer",
+    "ConsumerStats",
+    "GlobalBatch",
+    "Group",
+    "GroupInfo",
+    "Producer",
+    "ProducerStats",
+    "RankBatch",
+    "Slice",
+    "Stream",
+    "StreamInfo",
+    "__version__",
+    "errors",
+    "open",
+    "schema_hash",
+]

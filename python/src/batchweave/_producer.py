@@ -1,0 +1,147 @@
+"""A source of global batches."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from batchweave import _lifetime, _native
+from batchweave._batch import OCTET_STREAM, GlobalBatch, SliceData
+from batchweave.errors import InvalidArgument
+
+
+@dataclass(frozen=True)
+class ProducerStats:
+    """What a producer did since it was opened. Bytes; seconds."""
+
+    published: int  #: batches that publish() took
+    committed: int  #: of those, batches that every rank can see
+    published_bytes: int
+    pending_bytes: int  #: now
+    commits: int  #: versions that this process made, for all its producers
+    commits_lost: int  #: its attempts that another process won
+    retries: int  #: uploads begun again
+    waited_for_room: float  #: publish() waited for memory: upload or commit is behind
+
+
+class Producer:
+    """A named source of global batches: each appears to all ranks whole, once and in order, with the source's cursor.
+
+    Made by :meth:`Stream.producer`. As a context manager it flushes at a clean end, and at an exception drops what was
+    not committed; the next holder of the name goes on at the cursor that was. Threads start at the first publish().
+    For the process that opened it; for any of its threads.
+
+    Errors of every method: :class:`~batchweave.errors.Fenced` (a newer holder has the name: stop),
+    :class:`~batchweave.errors.StreamSealed`, :class:`~batchweave.errors.Closed`,
+    :class:`~batchweave.errors.StreamStalled` (no progress for ``stall_after`` seconds: what is pending is still tried), and
+    what stopped the upload or the commit of an earlier batch (:class:`~batchweave.errors.AccessDenied`...): that batch is
+    tried again, so mend the cause and call again.
+    """
+
+    def __init__(self, native: _native.Producer) -> None:
+        self._native = native
+        self._finished = False
+        _lifetime.close_at_exit(self)
+
+    @property
+    def name(self) -> str:
+        return self._native.name
+
+    @property
+    def cursor(self) -> bytes | None:
+        """Where the source goes on: the cursor that was committed last when this was opened. None: nothing ever was."""
+        return self._native.cursor
+
+    @property
+    def committed_seq(self) -> int:
+        """Batches committed so far, by every holder of the name: the seq of the last."""
+        return self._native.committed_seq
+
+    @property
+    def incarnation(self) -> int:
+        """The number of this opening: what fences the earlier ones."""
+        return self._native.incarnation
+
+    def publish(
+        self,
+        batch: GlobalBatch | Sequence[Sequence[SliceData]],
+        *,
+        cursor: bytes = b"",
+        cursor_before: bytes | None = None,
+        samples: int = 0,
+        metadata: Mapping[str, Any] | None = None,
+        provenance: bytes = b"",
+    ) -> int:
+        """Queue ``batch`` and return its seq. Waits while too much is pending, or the stream too far ahead of its readers.
+
+        ``batch``: a :class:`GlobalBatch`, or a list of ``dp`` lists of ``cp`` slices, each bytes or a dict of arrays.
+        ``cursor``: where the source stands after this batch, up to 1024 bytes. ``cursor_before``: where it stood before; then
+        it must be the cursor of the batch before. ``samples``: how many. ``metadata``: JSON, up to 1024 bytes, which every
+        reader gets with the batch. ``provenance``: which samples came from where, up to 1 MiB, read only when asked for.
+
+        Errors: also :class:`~batchweave.errors.InvalidArgument`. On any error the batch is not published, and may be again.
+        """
+        filled = GlobalBatch.of(batch)._filled()
+        before = None if cursor_before is None else _as_bytes(cursor_before, "cursor_before")
+        return self._native.publish(
+            filled, _as_bytes(cursor, "cursor"), before, samples, _to_json(metadata), _as_bytes(provenance, "provenance")
+        )
+
+    @contextlib.contextmanager
+    def batch(self, *, dp: int, cp: int = 1, content_type: str = OCTET_STREAM, **publish: Any) -> Iterator[GlobalBatch]:
+        """A batch to fill, published at the end of the block; at an exception it is not. ``publish``: as of publish().
+
+        >>> with producer.batch(dp=2, cp=1, cursor=b"17") as batch:
+        ...     batch[0, 0] = b"left"
+        ...     batch[1, 0] = b"right"
+        """
+        batch = GlobalBatch(dp=dp, cp=cp, content_type=content_type)
+        yield batch
+        self.publish(batch, **publish)
+
+    def flush(self, timeout: float | None = None) -> None:
+        """Wait until all that was published is committed; at most ``timeout`` seconds, then it is a ``StreamStalled``."""
+        self._native.flush(timeout)
+
+    def finish(self, timeout: float | None = None) -> None:
+        """Flush, and end the producer in the same commit: opening its name again is an ``AlreadyExists``."""
+        self._native.finish(timeout)
+        self._finished = True
+
+    def stats(self) -> ProducerStats:
+        return ProducerStats(**self._native.stats())
+
+    def close(self) -> None:
+        """Stop. What is pending is dropped: it was never acknowledged. Again: does nothing."""
+        self._native.close()
+
+    def __enter__(self) -> Producer:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        try:
+            if kind is None and self._native.is_open and not self._finished:
+                self.flush()
+        finally:
+            self.close()
+
+
+def _as_bytes(value: Any, what: str) -> bytes:
+    if isinstance(value, (bytes, bytearray, memoryview)):
+        return bytes(value)
+    raise InvalidArgument(f"{what} is bytes: found {type(value).__name__} (of a number or a dict: json.dumps(...).encode())")
+
+
+def _to_json(metadata: Mapping[str, Any] | None) -> bytes:
+    if metadata is None:
+        return b""
+    if not isinstance(metadata, Mapping):
+        raise InvalidArgument(f"metadata is a dict: found {type(metadata).__name__}")
+    try:
+        return json.dumps(metadata, separators=(",", ":"), ensure_ascii=False, allow_nan=False).encode()
+    except (TypeError, ValueError) as error:
+        raise InvalidArgument(f"metadata is not JSON: {error}") from None

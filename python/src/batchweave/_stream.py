@@ -1,0 +1,258 @@
+"""A stream of global batches in an object store."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Any
+
+from batchweave import _lifetime, _native
+from batchweave._consumer import Consumer
+from batchweave._group import Group
+from batchweave._producer import Producer
+from batchweave.errors import AlreadyExists, InvalidArgument, NotFound
+
+
+def open(url: str, *, create: bool = False, storage_options: Mapping[str, str] | None = None, durable: bool = True) -> Stream:
+    """Open the stream at ``url``: the URL of a folder that exists, and the stream's name as the last component.
+
+    ``url``: ``file:///data/runs/llm-7b``, a path, ``s3://bucket/runs/llm-7b``, ``gs://...`` or ``az://...``.
+    ``create``: create it where it is not there. ``storage_options``: of a cloud store, as in the URL's query, and secrets too;
+    what is not given comes from the environment. ``durable``: on a local disk, a batch counts only once it would survive a
+    power loss; False is for scratch.
+
+    Errors: :class:`~batchweave.errors.NotFound`, :class:`~batchweave.errors.InvalidArgument` (the URL or an option: says what
+    is known), :class:`~batchweave.errors.UnsuitableStore`, :class:`~batchweave.errors.AccessDenied`,
+    :class:`~batchweave.errors.StoreUnavailable`, :class:`~batchweave.errors.Incompatible`,
+    :class:`~batchweave.errors.CorruptData`.
+    """
+    options = {str(name): str(value) for name, value in (storage_options or {}).items()}
+    stream = Stream(os.fspath(url), options, durable)
+    stream._open(create)
+    return stream
+
+
+@dataclass(frozen=True)
+class GroupInfo:
+    session: int
+    start: int  #: where its session began
+    checkpoints: dict[str, int]  #: name to step, oldest first
+
+
+@dataclass(frozen=True)
+class StreamInfo:
+    """The newest version of a stream, at the time of the call."""
+
+    version: int
+    first_step: int  #: those before are trimmed
+    next_step: int  #: one past the newest
+    sealed: bool
+    groups: dict[str, GroupInfo]
+    quarantined: list[tuple[int, int, str]]  #: first, end and reason of each range in force
+
+
+class Stream:
+    """A stream: producers, consumers and groups are opened on it. Made by :func:`batchweave.open`.
+
+    For any thread. A forked child, and whoever unpickles a stream, opens it anew at its first call; secrets are not
+    pickled: there they come from the environment. Used as a context manager it is closed at the end.
+    """
+
+    def __init__(self, url: str, storage_options: dict[str, str], durable: bool) -> None:
+        self._url = url
+        self._storage_options = storage_options
+        self._durable = durable
+        self._id: str | None = None
+        self._native: _native.Stream | None = None
+        self._process = 0
+        self._closed = False
+
+    def _open(self, create: bool = False) -> _native.Stream:
+        native = _native.open(self._url, create, list(self._storage_options.items()), self._durable)
+        if self._id not in (None, native.id):
+            raise NotFound(f"another stream has the name now: url={self._url} expected={self._id} found={native.id}")
+        self._id, self._native, self._process = native.id, native, os.getpid()
+        _lifetime.close_at_exit(self)
+        return native
+
+    def _opened(self) -> _native.Stream:
+        if self._native is not None and (self._closed or self._process == os.getpid()):
+            return self._native  # Which says so where it is closed.
+        return self._open()
+
+    @property
+    def url(self) -> str:
+        return self._url
+
+    @property
+    def name(self) -> str:
+        return self._opened().name
+
+    @property
+    def id(self) -> str:
+        """32 hexadecimal digits, for ever this stream's alone."""
+        return self._opened().id
+
+    def producer(
+        self,
+        name: str,
+        *,
+        reopen: bool = False,
+        forget: bool = False,
+        pending_bytes: int = 1 << 30,
+        upload_threads: int = 2,
+        max_lead_steps: int = 0,
+        max_lead_bytes: int = 0,
+        stall_after: float = 300.0,
+    ) -> Producer:
+        """Open a source of batches by its name, and fence whoever held the name before.
+
+        ``reopen``: go on with one that has finished. ``forget``: the name is used once, as for a task: some time after
+        finish() the stream does not know it any more. ``pending_bytes``: queued and in flight at most; publish() waits for
+        room. ``max_lead_steps``, ``max_lead_bytes``: publish() waits while the stream is so far ahead of its slowest group;
+        0: no limit. ``stall_after``: seconds without any progress after which a wait is given up.
+
+        Errors: :class:`~batchweave.errors.InvalidArgument` (the name), :class:`~batchweave.errors.StreamSealed`,
+        :class:`~batchweave.errors.AlreadyExists` (it has finished; the message has its cursor),
+        :class:`~batchweave.errors.StoreUnavailable`, :class:`~batchweave.errors.UnknownOutcome` (open again).
+        """
+        options = {
+            "reopen": reopen,
+            "forget": forget,
+            "pending_bytes": pending_bytes,
+            "upload_threads": upload_threads,
+            "max_lead_steps": max_lead_steps,
+            "max_lead_bytes": max_lead_bytes,
+            "stall_after": stall_after,
+        }
+        return Producer(self._opened().open_producer(name, options))
+
+    def consumer(
+        self,
+        *,
+        position: int = 0,
+        dp_rank: int = 0,
+        dp_size: int = 1,
+        cp_rank: int = 0,
+        cp_size: int = 1,
+        group: str = "",
+        session: int = 0,
+        allow_uneven: bool = False,
+        prefetch_steps: int = 4,
+        prefetch_bytes: int = 1 << 30,
+        prefetch_threads: int = 2,
+        stall_after: float = 300.0,
+    ) -> Consumer:
+        """Open one rank's way through the stream. Writes nothing.
+
+        ``position``: the first step to read; one that is not there yet is awaited. ``dp_rank`` of ``dp_size`` and ``cp_rank``
+        of ``cp_size``: the rank's place in the mesh; rank r of M along an axis of G slices reads [r*G/M, (r+1)*G/M).
+        ``group``, ``session``: whose hold it reads under; without, nothing is held for it. ``allow_uneven``: dp ranks may
+        differ by one slice. ``prefetch_steps``, ``prefetch_bytes``: fetched ahead, whichever is less; with 0 steps there are no
+        threads, and Ctrl-C waits for the read under way. ``stall_after``: seconds of waiting for one step.
+
+        Errors: :class:`~batchweave.errors.InvalidArgument`, :class:`~batchweave.errors.StepTrimmed`,
+        :class:`~batchweave.errors.MeshMismatch` (the step at the position says so already),
+        :class:`~batchweave.errors.NotFound` (no such group), :class:`~batchweave.errors.Fenced` (not its current session).
+        """
+        options = {
+            "position": position,
+            "dp_rank": dp_rank,
+            "dp_size": dp_size,
+            "cp_rank": cp_rank,
+            "cp_size": cp_size,
+            "group": group,
+            "session": session,
+            "allow_uneven": allow_uneven,
+            "prefetch_steps": prefetch_steps,
+            "prefetch_bytes": prefetch_bytes,
+            "prefetch_threads": prefetch_threads,
+            "stall_after": stall_after,
+        }
+        for name in ("position", "dp_rank", "dp_size", "cp_rank", "cp_size", "session", "prefetch_steps", "prefetch_bytes"):
+            if not isinstance(options[name], int) or options[name] < 0:
+                raise InvalidArgument(f"{name} is a number, 0 or more: found {options[name]!r}")
+        return Consumer(self._opened().open_consumer(options))
+
+    def create_group(self, name: str, *, start: int = 0) -> None:
+        """Create a group, which from then on holds every step from ``start``: once, before the job's first start.
+
+        Errors: :class:`~batchweave.errors.AlreadyExists`, :class:`~batchweave.errors.StepTrimmed`,
+        :class:`~batchweave.errors.InvalidArgument` (the name; beyond the newest step),
+        :class:`~batchweave.errors.AccessDenied` (too many groups).
+        """
+        self._opened().create_group(name, start)
+
+    def open_group(self, name: str, *, start: int = 0, create: bool = False) -> Group:
+        """Open a session of the job that (re)starts at step ``start``, and fence the one before. One rank calls it.
+
+        ``create``: create the group where it is not there.
+
+        Errors: :class:`~batchweave.errors.NotFound`, :class:`~batchweave.errors.StepTrimmed` (begin at a checkpoint that is
+        still held), :class:`~batchweave.errors.InvalidArgument`.
+        """
+        if create:
+            with contextlib.suppress(AlreadyExists):
+                self.create_group(name, start=start)
+        return Group(self._opened().open_group(name, start))
+
+    def seal(self) -> int:
+        """End the stream for ever, so that every rank ends at the same step, and return how many steps there are."""
+        return self._opened().seal()
+
+    def quarantine(self, steps: range, reason: str) -> None:
+        """Let sessions that are opened from now on skip ``steps``; all ranks of one session skip the same.
+
+        Errors: :class:`~batchweave.errors.InvalidArgument` (no steps, beyond the end, no reason or over 255 bytes),
+        :class:`~batchweave.errors.StepTrimmed`, :class:`~batchweave.errors.AccessDenied` (too many).
+        """
+        self._opened().quarantine(_bounds(steps), reason)
+
+    def lift_quarantine(self, steps: range) -> None:
+        """End the quarantine of just these steps, for sessions opened from now on. Errors: ``NotFound``."""
+        self._opened().lift_quarantine(_bounds(steps))
+
+    def info(self) -> StreamInfo:
+        """The newest version: where the stream begins and ends, its groups and their checkpoints."""
+        info = self._opened().info()
+        info["groups"] = {name: GroupInfo(**group) for name, group in info["groups"].items()}
+        return StreamInfo(**info)
+
+    def close(self) -> None:
+        """What was opened on it stays open."""
+        self._closed = True
+        if self._native is not None:
+            self._native.close()
+
+    def __enter__(self) -> Stream:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self.close()
+
+    def __getstate__(self) -> dict[str, Any]:
+        options = {name: value for name, value in self._storage_options.items() if not _is_secret(name)}
+        return {"url": self._url, "storage_options": options, "durable": self._durable, "id": self._id}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        self.__init__(state["url"], state["storage_options"], state["durable"])  # type: ignore[misc]
+        self._id = state["id"]
+
+    def __repr__(self) -> str:
+        return f"<batchweave.Stream {self._url.partition('?')[0]}>"
+
+
+def _bounds(steps: range) -> tuple[int, int]:
+    if not isinstance(steps, range) or steps.step != 1:
+        raise InvalidArgument(f"steps are a range, as range(5000, 5100): found {steps!r}")
+    return steps.start, steps.stop
+
+
+# As the store has it that refuses them in a URL (store/cloud/src/open.rs).
+def _is_secret(name: str) -> bool:
+    if name.endswith("_file") or name in ("sse_kms_key_id", "sse_bucket_key_enabled", "aws_sse_kms_key_id"):
+        return False
+    return any(word in name for word in ("key", "secret", "token", "password", "sas"))
