@@ -302,6 +302,7 @@ class DocumentsTest(TidyTest):
             self.assert_clean({tests: f"{line}\n"})
         self.assert_clean({package: "from numpy.random import Generator  # type: ignore[misc]\n"})
         self.assert_finds("at most 400", {tests: "x = 1\n" * 401})
+        self.assert_finds("at most 119", {"examples/python/a.py": "x = 1\n" * 120})
 
     def test_links(self):
         self.assert_finds("leads nowhere", {"docs/a.md": "[x](b.md)\n"})
