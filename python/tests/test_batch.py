@@ -55,7 +55,7 @@ def test_a_slice_is_set_once_and_none_is_left_out(producer):
         producer.publish(batch)
 
 
-@pytest.mark.parametrize("grid", [(0, 1), (1, 0), (65537, 1)])
+@pytest.mark.parametrize("grid", [(0, 1), (1, 0), (65537, 1), (300, 300), (-1, 1), ("2", 1), (2.0, 1)])
 def test_a_grid_that_is_none_is_refused(grid):
     with pytest.raises(errors.InvalidArgument):
         GlobalBatch(dp=grid[0], cp=grid[1])
@@ -98,6 +98,8 @@ def test_memory_that_may_change_is_copied_at_once(stream, producer):
         ({"metadata": {"a": object()}}, "not JSON"),
         ({"metadata": {"a": float("nan")}}, "not JSON"),
         ({"metadata": {"a": "x" * 1024}}, "metadata is too long"),
+        ({"samples": -1}, "samples.*found -1"),
+        ({"samples": "2"}, "samples.*found '2'"),
         ({"provenance": 3}, "provenance is bytes"),
         ({"provenance": b"x" * ((1 << 20) + 1)}, "provenance is too long"),
     ],

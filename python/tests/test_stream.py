@@ -3,6 +3,7 @@
 import pickle
 import threading
 
+import numpy as np
 import pytest
 
 import batchweave
@@ -183,7 +184,20 @@ def test_names_positions_and_ranges_that_are_none_are_refused(stream, publish):
     publish(1)
     for call, message in [
         (lambda: stream.producer("a b"), "a b"),
-        (lambda: stream.consumer(position=-1), "position"),
+        (lambda: stream.producer(3), "name is a str: found 3"),
+        (lambda: stream.producer("x", upload_threads=0), "upload_threads is a whole number from 1 to 64: found 0"),
+        (lambda: stream.producer("x", pending_bytes=-1), "pending_bytes.*found -1"),
+        (lambda: stream.consumer(position=-1), "position.*found -1"),
+        (lambda: stream.consumer(position=True), "position.*found True"),
+        (lambda: stream.consumer(position=1.5), "position.*found 1.5"),
+        (lambda: stream.consumer(dp_rank=0, dp_size=2**40), "dp_size.*4294967295"),
+        (lambda: stream.consumer(group=None), "group is a str"),
+        (lambda: stream.consumer(stall_after="a"), "stall_after is a number of seconds.*'a'"),
+        (lambda: stream.consumer(stall_after=float("nan")), "stall_after.*nan"),
+        (lambda: stream.consumer(stall_after=0), "stall_after is above 0"),
+        (lambda: stream.create_group("x", start=-1), "start.*found -1"),
+        (lambda: stream.quarantine(range(-1, 1), "x"), "first step.*found -1"),
+        (lambda: batchweave.open(stream.url, storage_options={"secret": 7}), "dict of str to str$"),
         (lambda: stream.consumer(dp_rank=2, dp_size=2), "dp_rank=2"),
         (lambda: stream.consumer(prefetch_steps=10**9), "prefetch_steps"),
         (lambda: stream.consumer(stall_after=-1.0), "0 or more"),
@@ -196,6 +210,12 @@ def test_names_positions_and_ranges_that_are_none_are_refused(stream, publish):
     ]:
         with pytest.raises(errors.InvalidArgument, match=message):
             call()
+
+
+def test_numbers_of_numpy_are_numbers(stream, publish):
+    publish(np.int64(2))
+    with stream.consumer(position=np.int64(1)) as consumer:
+        assert consumer.next(timeout=np.float64(5)).step == 1
 
 
 def test_what_is_not_there_is_not_found(url, stream):

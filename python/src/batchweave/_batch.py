@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from batchweave import _native, safetensors
+from batchweave import _check, _native, safetensors
 from batchweave.errors import InvalidArgument, SchemaMismatch
 
 OCTET_STREAM = "application/octet-stream"
+
+_SLICES_MAX = 1 << 16
 
 #: What one slice may be: bytes as they are, or a dict of arrays, by name.
 SliceData = Any
@@ -32,11 +34,11 @@ class GlobalBatch:
     """
 
     def __init__(self, *, dp: int, cp: int = 1, content_type: str = OCTET_STREAM) -> None:
-        self.dp = dp
-        self.cp = cp
-        self._content_type = content_type
+        self.dp = _check.number("dp", dp, least=1, most=_SLICES_MAX)
+        self.cp = _check.number("cp", cp, least=1, most=_SLICES_MAX)
+        self._content_type = _check.text("content_type", content_type)
         self._kind: tuple[str, int] | None = None  # Content type and schema hash: those of the first slice that was set.
-        _native.GlobalBatch.new(dp, cp, content_type, 0)  # Refuses a grid that is none.
+        _native.GlobalBatch.new(self.dp, self.cp, content_type, 0)  # Refuses a grid that is none.
         self._native: _native.GlobalBatch | None = None
 
     @classmethod

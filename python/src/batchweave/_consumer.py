@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
-from batchweave import _lifetime, _native, safetensors
+from batchweave import _check, _lifetime, _native, safetensors
 from batchweave.errors import CorruptData, SchemaMismatch
 
 if TYPE_CHECKING:
@@ -180,7 +180,7 @@ class Consumer:
 
         Waits up to ``timeout`` seconds, at most ``stall_after``, for it to be committed.
         """
-        batch = self._native.next(timeout)
+        batch = self._native.next(None if timeout is None else _check.seconds("timeout", timeout))
         return None if batch is None else RankBatch(batch)
 
     def __iter__(self) -> Consumer:

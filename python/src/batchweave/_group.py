@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from types import TracebackType
 
-from batchweave import _lifetime, _native
+from batchweave import _check, _lifetime, _native
 
 
 class Group:
@@ -41,18 +41,19 @@ class Group:
         Errors: also :class:`~batchweave.errors.StepTrimmed`, :class:`~batchweave.errors.InvalidArgument` (beyond the newest
         step; the name), :class:`~batchweave.errors.AccessDenied` (too many; no right to delete: it is registered all the same).
         """
-        self._native.checkpoint(name, step, keep_last, pin, reclaim)
+        step, keep_last = _check.number("step", step), _check.number("keep_last", keep_last, least=1)
+        self._native.checkpoint(_check.text("name", name), step, keep_last, bool(pin), bool(reclaim))
 
     def release(self, name: str) -> None:
         """Let go of one checkpoint. Errors: also ``InvalidArgument`` (it is the last one)."""
-        self._native.release(name)
+        self._native.release(_check.text("name", name))
 
     def report_progress(self, step: int) -> None:
         """Tell producers that wait for their readers how far the job has read; after each step. It writes every few seconds.
 
         Errors: :class:`~batchweave.errors.AccessDenied`, once; then nothing more is told.
         """
-        self._native.report_progress(step)
+        self._native.report_progress(_check.number("step", step))
 
     def close(self) -> None:
         """Nothing is let go in the store: the group stays."""

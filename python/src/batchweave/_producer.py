@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from batchweave import _lifetime, _native
+from batchweave import _check, _lifetime, _native
 from batchweave._batch import OCTET_STREAM, GlobalBatch, SliceData
 from batchweave.errors import InvalidArgument
 
@@ -84,11 +84,17 @@ class Producer:
         reader gets with the batch. ``provenance``: which samples came from where, up to 1 MiB, read only when asked for.
 
         Errors: also :class:`~batchweave.errors.InvalidArgument`. On any error the batch is not published, and may be again.
+        After Ctrl-C in here it may be on its way: the cursor tells whoever opens the producer next.
         """
         filled = GlobalBatch.of(batch)._filled()
         before = None if cursor_before is None else _as_bytes(cursor_before, "cursor_before")
         return self._native.publish(
-            filled, _as_bytes(cursor, "cursor"), before, samples, _to_json(metadata), _as_bytes(provenance, "provenance")
+            filled,
+            _as_bytes(cursor, "cursor"),
+            before,
+            _check.number("samples", samples),
+            _to_json(metadata),
+            _as_bytes(provenance, "provenance"),
         )
 
     @contextlib.contextmanager
@@ -105,11 +111,11 @@ class Producer:
 
     def flush(self, timeout: float | None = None) -> None:
         """Wait until all that was published is committed; at most ``timeout`` seconds, then it is a ``StreamStalled``."""
-        self._native.flush(timeout)
+        self._native.flush(_or_none(timeout))
 
     def finish(self, timeout: float | None = None) -> None:
         """Flush, and end the producer in the same commit: opening its name again is an ``AlreadyExists``."""
-        self._native.finish(timeout)
+        self._native.finish(_or_none(timeout))
         self._finished = True
 
     def stats(self) -> ProducerStats:
@@ -128,6 +134,10 @@ class Producer:
                 self.flush()
         finally:
             self.close()
+
+
+def _or_none(timeout: float | None) -> float | None:
+    return None if timeout is None else _check.seconds("timeout", timeout)
 
 
 def _as_bytes(value: Any, what: str) -> bytes:

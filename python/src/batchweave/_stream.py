@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
-from batchweave import _lifetime, _native
+from batchweave import _check, _lifetime, _native
 from batchweave._consumer import Consumer
 from batchweave._group import Group
 from batchweave._producer import Producer
 from batchweave.errors import AlreadyExists, InvalidArgument, NotFound
+
+# More would only cost memory.
+_THREADS_MAX = 64
+_PREFETCH_STEPS_MAX = 4096
+_RANKS_MAX = 2**32 - 1
 
 
 def open(url: str, *, create: bool = False, storage_options: Mapping[str, str] | None = None, durable: bool = True) -> Stream:
@@ -29,8 +34,10 @@ def open(url: str, *, create: bool = False, storage_options: Mapping[str, str] |
     :class:`~batchweave.errors.StoreUnavailable`, :class:`~batchweave.errors.Incompatible`,
     :class:`~batchweave.errors.CorruptData`.
     """
-    options = {str(name): str(value) for name, value in (storage_options or {}).items()}
-    stream = Stream(os.fspath(url), options, durable)
+    options = storage_options if storage_options is not None else {}
+    if not isinstance(options, Mapping) or not all(isinstance(part, str) for pair in options.items() for part in pair):
+        raise InvalidArgument("storage_options is a dict of str to str")  # Without what it holds: that may be secret.
+    stream = Stream(_check.text("url", os.fspath(url)), dict(options), bool(durable))
     stream._open(create)
     return stream
 
@@ -120,15 +127,15 @@ class Stream:
         :class:`~batchweave.errors.StoreUnavailable`, :class:`~batchweave.errors.UnknownOutcome` (open again).
         """
         options = {
-            "reopen": reopen,
-            "forget": forget,
-            "pending_bytes": pending_bytes,
-            "upload_threads": upload_threads,
-            "max_lead_steps": max_lead_steps,
-            "max_lead_bytes": max_lead_bytes,
-            "stall_after": stall_after,
+            "reopen": bool(reopen),
+            "forget": bool(forget),
+            "pending_bytes": _check.number("pending_bytes", pending_bytes),
+            "upload_threads": _check.number("upload_threads", upload_threads, least=1, most=_THREADS_MAX),
+            "max_lead_steps": _check.number("max_lead_steps", max_lead_steps),
+            "max_lead_bytes": _check.number("max_lead_bytes", max_lead_bytes),
+            "stall_after": _check.seconds("stall_after", stall_after),
         }
-        return Producer(self._opened().open_producer(name, options))
+        return Producer(self._opened().open_producer(_check.text("name", name), options))
 
     def consumer(
         self,
@@ -159,22 +166,19 @@ class Stream:
         :class:`~batchweave.errors.NotFound` (no such group), :class:`~batchweave.errors.Fenced` (not its current session).
         """
         options = {
-            "position": position,
-            "dp_rank": dp_rank,
-            "dp_size": dp_size,
-            "cp_rank": cp_rank,
-            "cp_size": cp_size,
-            "group": group,
-            "session": session,
-            "allow_uneven": allow_uneven,
-            "prefetch_steps": prefetch_steps,
-            "prefetch_bytes": prefetch_bytes,
-            "prefetch_threads": prefetch_threads,
-            "stall_after": stall_after,
+            "position": _check.number("position", position),
+            "dp_rank": _check.number("dp_rank", dp_rank, most=_RANKS_MAX),
+            "dp_size": _check.number("dp_size", dp_size, least=1, most=_RANKS_MAX),
+            "cp_rank": _check.number("cp_rank", cp_rank, most=_RANKS_MAX),
+            "cp_size": _check.number("cp_size", cp_size, least=1, most=_RANKS_MAX),
+            "group": _check.text("group", group),
+            "session": _check.number("session", session),
+            "allow_uneven": bool(allow_uneven),
+            "prefetch_steps": _check.number("prefetch_steps", prefetch_steps, most=_PREFETCH_STEPS_MAX),
+            "prefetch_bytes": _check.number("prefetch_bytes", prefetch_bytes),
+            "prefetch_threads": _check.number("prefetch_threads", prefetch_threads, least=1, most=_THREADS_MAX),
+            "stall_after": _check.seconds("stall_after", stall_after),
         }
-        for name in ("position", "dp_rank", "dp_size", "cp_rank", "cp_size", "session", "prefetch_steps", "prefetch_bytes"):
-            if not isinstance(options[name], int) or options[name] < 0:
-                raise InvalidArgument(f"{name} is a number, 0 or more: found {options[name]!r}")
         return Consumer(self._opened().open_consumer(options))
 
     def create_group(self, name: str, *, start: int = 0) -> None:
@@ -184,7 +188,7 @@ class Stream:
         :class:`~batchweave.errors.InvalidArgument` (the name; beyond the newest step),
         :class:`~batchweave.errors.AccessDenied` (too many groups).
         """
-        self._opened().create_group(name, start)
+        self._opened().create_group(_check.text("name", name), _check.number("start", start))
 
     def open_group(self, name: str, *, start: int = 0, create: bool = False) -> Group:
         """Open a session of the job that (re)starts at step ``start``, and fence the one before. One rank calls it.
@@ -197,7 +201,7 @@ class Stream:
         if create:
             with contextlib.suppress(AlreadyExists):
                 self.create_group(name, start=start)
-        return Group(self._opened().open_group(name, start))
+        return Group(self._opened().open_group(_check.text("name", name), _check.number("start", start)))
 
     def seal(self) -> int:
         """End the stream for ever, so that every rank ends at the same step, and return how many steps there are."""
@@ -209,7 +213,7 @@ class Stream:
         Errors: :class:`~batchweave.errors.InvalidArgument` (no steps, beyond the end, no reason or over 255 bytes),
         :class:`~batchweave.errors.StepTrimmed`, :class:`~batchweave.errors.AccessDenied` (too many).
         """
-        self._opened().quarantine(_bounds(steps), reason)
+        self._opened().quarantine(_bounds(steps), _check.text("reason", reason))
 
     def lift_quarantine(self, steps: range) -> None:
         """End the quarantine of just these steps, for sessions opened from now on. Errors: ``NotFound``."""
@@ -248,7 +252,7 @@ class Stream:
 def _bounds(steps: range) -> tuple[int, int]:
     if not isinstance(steps, range) or steps.step != 1:
         raise InvalidArgument(f"steps are a range, as range(5000, 5100): found {steps!r}")
-    return steps.start, steps.stop
+    return _check.number("the first step", steps.start), _check.number("the end of the steps", steps.stop)
 
 
 # As the store has it that refuses them in a URL (store/cloud/src/open.rs).
