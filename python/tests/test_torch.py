@@ -137,6 +137,17 @@ def test_the_state_within_a_loop_counts_the_batch_in_hand(numbered):
     assert [loader.state_dict()["step"] for _ in loader] == [1, 2, 3]
 
 
+def test_the_state_after_a_step_is_told_where_a_framework_looks_ahead(numbered):
+    stream = numbered(5)
+    loader = StreamingDataLoader(stream, group="train", dp_rank=0, dp_size=1)
+    assert steps_of(itertools.islice(loader, 4)) == [0, 1, 2, 3]
+    assert loader.state_dict(after=1) == {**loader.state_dict(), "step": 2}
+    loader.checkpoint("trained", after=1)
+    assert stream.info().groups["train"].checkpoints == {"trained": 2}
+    with pytest.raises(errors.InvalidArgument, match=r"step 4 .*\[0, 1, 2, 3\]"):
+        loader.state_dict(after=4)
+
+
 def test_a_dataset_in_a_plain_dataloader(numbered):
     stream = numbered(5)
     dataset = StreamingDataset(stream, dp_rank=0, dp_size=1)

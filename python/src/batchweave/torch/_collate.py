@@ -7,6 +7,7 @@ from typing import Any
 import torch
 
 from batchweave import RankBatch, safetensors
+from batchweave._join import join
 
 
 def collate(batch: RankBatch) -> Any:
@@ -16,19 +17,7 @@ def collate(batch: RankBatch) -> Any:
     """
     if batch.content_type != safetensors.CONTENT_TYPE:
         return [_as_tensor(one.data) for one in batch]
-    if len(batch) == 1:
-        return batch[0].torch()
-    rows: dict[int, list[dict[str, torch.Tensor]]] = {}
-    for one in batch:
-        rows.setdefault(one.dp, []).append(one.torch())
-    joined = [_join(pieces, dimension=1) for pieces in rows.values()]
-    return _join(joined, dimension=0) if joined else {}
-
-
-def _join(pieces: list[dict[str, torch.Tensor]], dimension: int) -> dict[str, torch.Tensor]:
-    if len(pieces) == 1:
-        return pieces[0]
-    return {name: torch.cat([piece[name] for piece in pieces], dim=dimension) for name in pieces[0]}
+    return join(((one.dp, one.torch()) for one in batch), torch.cat)
 
 
 def _as_tensor(data: memoryview) -> torch.Tensor:

@@ -12,10 +12,10 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.utils.data import IterableDataset, get_worker_info
 
 from batchweave import RankBatch, Stream
+from batchweave._state import State
 from batchweave.errors import InvalidArgument
 from batchweave.torch._collate import collate as default_collate
 from batchweave.torch._place import Place, place_of
-from batchweave.torch._state import State
 
 # Steps of a shuffled epoch that are read ahead, and by how many threads.
 _SHUFFLED_AHEAD = 4
@@ -70,23 +70,19 @@ class StreamingDataset(IterableDataset):
         self._collate = collate
         self._seed = -1 if shuffle_seed is None else shuffle_seed
         self._consumer = consumer
-        self._state = State(stream.id, start, 0, self._seed)
+        self.state = State(stream.id, start, 0, self._seed)  #: What iterating goes on with.
 
     def state_dict(self) -> dict[str, Any]:
         """What iterating goes on with: the same on every rank."""
-        return self._state.to_dict()
+        return self.state.to_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where ``state`` was. Errors: ``InvalidArgument`` (another stream's, of another seed, damaged)."""
-        self._state = State.from_dict(state, self.stream.id, self._seed)
-
-    def advance_to(self, state: State) -> None:
-        """For who hands out what another copy of this, in a worker, has read."""
-        self._state = state
+        self.state = State.from_dict(state, self.stream.id, self._seed)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         for state, step, batch in self.states_and_batches():
-            self._state = state
+            self.state = state
             yield step, batch
 
     def states_and_batches(self) -> Iterator[tuple[State, int, Any]]:
@@ -94,7 +90,7 @@ class StreamingDataset(IterableDataset):
         worker = get_worker_info()
         if worker is not None and worker.id > 0:
             return
-        state = self._state
+        state = self.state
         end = self._end_of_epochs()
         while state.epoch < self.epochs:
             for consumed, batch in self._epoch(state, end):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import deque
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -12,10 +13,14 @@ from torch.distributed.device_mesh import DeviceMesh
 from torch.utils.data import DataLoader, IterableDataset
 
 from batchweave import Group, RankBatch, Stream
+from batchweave._state import State
 from batchweave.errors import AccessDenied, BatchweaveError, InvalidArgument
 from batchweave.torch._broadcast import broadcast as broadcast_items
 from batchweave.torch._collate import collate as default_collate
 from batchweave.torch._dataset import StreamingDataset
+
+# More than any framework takes ahead.
+_HANDED_OUT_MAX = 256
 
 
 class StreamingDataLoader:
@@ -75,35 +80,51 @@ class StreamingDataLoader:
         )
         #: The session's group, on the rank that opened it; None on the others.
         self.group: Group | None = None
+        self._handed_out: deque[tuple[int, State]] = deque(maxlen=_HANDED_OUT_MAX)
         self._needs_session = bool(group) and session is None
         self._workers = {"num_workers": num_workers, "multiprocessing_context": context if num_workers else None}
         self._device = torch.device(device)
         self._tp_group = _tp_group(device_mesh, tp_group) if broadcast else None
 
-    def state_dict(self) -> dict[str, Any]:
-        """What the job has consumed: the same on every rank, for ``torch.distributed.checkpoint`` and the like."""
-        return self.dataset.state_dict()
+    def state_dict(self, *, after: int | None = None) -> dict[str, Any]:
+        """What the job has consumed: the same on every rank, for ``torch.distributed.checkpoint`` and the like.
+
+        ``after``: the step that was trained on last, where a framework takes batches ahead of it; one of the last 256.
+        Errors: ``InvalidArgument`` (it was not handed out lately).
+        """
+        return (self.dataset.state if after is None else self._state_after(after)).to_dict()
+
+    def _state_after(self, step: int) -> State:
+        for handed_out, state in reversed(self._handed_out):
+            if handed_out == step:
+                return state
+        steps = [handed_out for handed_out, _ in self._handed_out]
+        raise InvalidArgument(f"step {step} is not one of those that were handed out lately: {steps[-8:]}")
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
         """Go on where ``state`` was; before iterating. Errors: as of :meth:`StreamingDataset.load_state_dict`."""
         self.dataset.load_state_dict(state)
 
-    def checkpoint(self, name: str, *, keep_last: int = 2, pin: bool = False, reclaim: bool = False) -> None:
+    def checkpoint(
+        self, name: str, *, after: int | None = None, keep_last: int = 2, pin: bool = False, reclaim: bool = False
+    ) -> None:
         """Register what the job has consumed as a checkpoint of its group, once the job's own is durable on every rank.
 
         On every rank, or on rank 0 alone: elsewhere it does nothing. A job with epochs holds all of them, as later ones read
-        the stream again. Errors: as of :meth:`batchweave.Group.checkpoint`.
+        the stream again. ``after``: as of state_dict(). Errors: as of :meth:`batchweave.Group.checkpoint`.
         """
         if self.group is None:
             return
-        self.group.checkpoint(name, step=self._held_from(), keep_last=keep_last, pin=pin, reclaim=reclaim)
+        state = self.dataset.state if after is None else self._state_after(after)
+        self.group.checkpoint(name, step=self._held_from(state), keep_last=keep_last, pin=pin, reclaim=reclaim)
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         if self._needs_session:
             self._open_session()
         copy = _copier(self._device)
         for state, step, batch in self._items(copy):
-            self.dataset.advance_to(state)
+            self.dataset.state = state
+            self._handed_out.append((step, state))
             yield step, batch
             del batch
             self._report_progress(state.step)
@@ -138,15 +159,16 @@ class StreamingDataLoader:
 
     def _opened_session(self) -> int | BatchweaveError:
         try:
-            self.group = self.dataset.stream.open_group(self.dataset.group, start=self._held_from(), create=True)
+            self.group = self.dataset.stream.open_group(
+                self.dataset.group, start=self._held_from(self.dataset.state), create=True
+            )
             return self.group.session
         except BatchweaveError as error:
             return error  # For every rank to raise.
 
-    def _held_from(self) -> int:
+    def _held_from(self, state: State) -> int:
         """The first step that a job which comes back to this state may read."""
-        dataset = self.dataset
-        return dataset.start if dataset.has_epochs else dataset.state_dict()["step"]
+        return self.dataset.start if self.dataset.has_epochs else state.step
 
     def _report_progress(self, step: int) -> None:
         if self.group is None or self.dataset.has_epochs:
