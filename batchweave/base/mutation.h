@@ -64,11 +64,9 @@ namespace batchweave {
   X(kTailTakenAsNext, "I10", "a reader takes the oldest entry of a tail for the step that it waits for")               \
   X(kFailedStepIsPassed, "I11", "a rank goes on behind a step that it could not read")                                 \
   X(kStallNotTold, "I12", "a reader waits for its next step beyond every limit")                                       \
-  X(kStreamIdNotChecked, "errors", "a flipped bit in stream.json leads into another stream")                           \
   X(kProbeBelievesAnswers, "errors", "one damaged answer condemns the store")                                          \
   X(kProbeWritesOnce, "I12", "a store that takes one write a second of a key is never tried again")                    \
   X(kHintNotToldAgain, "I12", "a trainer that waits does not tell again how far it is")                                \
-  X(kLimitOutlivesTheStream, "I12", "who waits for readers of a sealed stream, or is fenced, is not told")             \
   X(kReaderSleepsThroughDeletion, "I12", "a reader waits for the successor of a version that was deleted")
 
 enum class Mutation {

@@ -8,7 +8,6 @@
 #include <string>
 
 #include "batchweave/base/hash.h"
-#include "batchweave/base/mutation.h"
 
 namespace batchweave {
 namespace {
@@ -67,7 +66,7 @@ Bytes EncodeStreamInfo(const StreamInfo& info) {
 Result<StreamInfo> DecodeStreamInfo(ByteView json) {
   if (json.size() > kStreamJsonBytesMax) return Corrupt(fmt::format("too long: bytes={}", json.size()));
   const std::string_view text = AsText(json);
-  if (!IsWhole(text) && !BW_MUTATION(kStreamIdNotChecked)) return Corrupt("its \"check\" is missing or does not fit");
+  if (!IsWhole(text)) return Corrupt("its \"check\" is missing or does not fit");
   const Json parsed = Json::parse(text.begin(), text.end(), /*callback=*/nullptr, /*allow_exceptions=*/false);
   if (!parsed.is_object()) return Corrupt("not a JSON object");
 

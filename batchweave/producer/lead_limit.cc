@@ -4,7 +4,6 @@
 
 #include <algorithm>
 
-#include "batchweave/base/mutation.h"
 #include "batchweave/log/history.h"
 #include "batchweave/log/progress.h"
 
@@ -42,7 +41,7 @@ Result<std::optional<Lead>> LeadLimit::Exceeded() {
 // A newer incarnation stands in the manifest itself until the next table of rows is written: long enough for who looks
 // each second.
 Result<void> LeadLimit::CheckOpen(const Manifest& newest) const {
-  if (limits_.producer.empty() || BW_MUTATION(kLimitOutlivesTheStream)) return {};
+  if (limits_.producer.empty()) return {};
   if (newest.sealed) return Error{ErrorCode::kSealed, "the stream is sealed: no reader is waited for any more"};
   const auto row = std::ranges::find(newest.rows, limits_.producer, &ProducerRow::producer);
   if (row == newest.rows.end() || row->incarnation <= limits_.incarnation) return {};
