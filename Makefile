@@ -22,7 +22,7 @@ export JOBS
 configure_and_build = cmake --preset $(1) $(if $(VERBOSE),,>/dev/null) && cmake --build build/$(1) --parallel $(JOBS)
 stage = tools/stage.sh
 
-.PHONY: sim-forever help build demo python test lint format model bench fuzz sanitize clean setup-build setup-check
+.PHONY: sim-forever help build demo python test lint format model bench bench-cloud fuzz sanitize clean setup-build setup-check
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1  /p' Makefile | awk '{ t = $$2; $$1 = $$2 = ""; printf "  make %-12s%s\n", t, $$0 }'
@@ -68,6 +68,9 @@ fuzz: setup-check  ## each fuzz target for FUZZ_SECONDS (60)
 
 bench: build  ## the figures of the README: BENCHES="read commit open publish reclaim", or soak
 	@for name in $(BENCHES); do $(stage) "bench $$name" build/release/bw_bench $$name --json || exit 1; done
+
+bench-cloud: build setup-check  ## the same of S3: versitygw on loopback
+	@tools/servers.sh && $(stage) "bench cloud" build/release/bw_bench cloud --json
 
 clean:  ## remove build/
 	rm -rf build

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdio>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
@@ -39,6 +40,15 @@ TEST(BenchTest, ReadTakesOneGetAStep) {
   ExpectKeys(figures, {"ratio_8mib", "ratio_1mib", "ratio_1mib_inline", "read_amplification_backlog",
                        "read_amplification_live"});
   EXPECT_EQ(figures.value("gets_per_step", 0.0), 1);
+}
+
+TEST(BenchTest, OfS3AStepIsOneGetAndACommitOnePut) {
+  if (!std::filesystem::exists(BW_BENCH_S3_SERVER)) GTEST_SKIP() << "not installed, or a build without cloud stores";
+  const nlohmann::json figures = FiguresOf("cloud");
+  ExpectKeys(figures, {"read_ratio_vs_raw", "cpu_ratio_vs_raw", "ingest_ratio_vs_raw", "rss_mib"});
+  EXPECT_EQ(figures.value("gets_per_step", 0.0), 1);
+  EXPECT_EQ(figures.value("manifest_puts_per_commit", 0.0), 1);
+  EXPECT_LE(figures.value("hedge_share", 1.0), 0.05);
 }
 
 // Covers E6.

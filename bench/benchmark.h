@@ -52,6 +52,7 @@ Result<Report> RunCommit(const Settings& settings);
 Result<Report> RunOpen(const Settings& settings);
 Result<Report> RunPublish(const Settings& settings);
 Result<Report> RunReclaim(const Settings& settings);
+Result<Report> RunCloud(const Settings& settings);
 Result<Report> RunSoak(const Settings& settings);
 
 }  // namespace batchweave::bench

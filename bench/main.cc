@@ -61,6 +61,17 @@ constexpr Benchmark kBenchmarks[] = {
                 "trimmed_requests_ratio: requests of that, with --steps live over a tenth of them, memory store.",
      .default_folder = "/dev/shm",
      .run = RunReclaim},
+#ifdef BATCHWEAVE_BENCH_CLOUD
+    {.name = "cloud",
+     .summary = "A rank reads from S3 and a producer writes to it: versitygw on loopback.",
+     .details =
+         "read_ratio_vs_raw: bytes/s of a consumer, slices of 8 MiB, over those of GETs of the same ranges by "
+         "libcurl;\n"
+         "each the best of 1, 4 and 16 in flight. cpu_ratio_vs_raw: processor time of this process for the same.\n"
+         "ingest_ratio_vs_raw: publish and commit of batches of 64 MiB over PUTs of the same bytes by libcurl.",
+     .default_folder = "",
+     .run = RunCloud},
+#endif
     {.name = "soak",
      .summary = "Producers, part workers, ranks of two jobs and reclaimers live, are stopped or killed, and come back.",
      .details =

@@ -12,6 +12,7 @@ build_packages=(
   nlohmann-json3-dev libcli11-dev                                                  # command line
   libboost-context-dev                                                             # simulator
   libgtest-dev libgmock-dev librapidcheck-dev                                      # tests
+  libcurl4-openssl-dev                                                             # bench
   libpng-dev libsentencepiece-dev sentencepiece                                    # demo
 )
 check_packages=(

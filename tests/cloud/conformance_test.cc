@@ -7,8 +7,8 @@
 #include <map>
 
 #include "batchweave/store/full_probe.h"
+#include "batchweave/testing/local_server.h"
 #include "batchweave/testing/matchers.h"
-#include "tests/cloud/local_server.h"
 
 namespace batchweave {
 namespace {

@@ -6,10 +6,10 @@
 #include <filesystem>
 #include <fstream>
 
+#include "batchweave/testing/local_server.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/scripted_http_server.h"
 #include "tests/cloud/fault_proxy.h"
-#include "tests/cloud/local_server.h"
 
 namespace batchweave {
 namespace {

@@ -5,9 +5,9 @@
 #include <numeric>
 #include <thread>
 
+#include "batchweave/testing/local_server.h"
 #include "batchweave/testing/matchers.h"
 #include "tests/cloud/fault_proxy.h"
-#include "tests/cloud/local_server.h"
 
 namespace batchweave {
 namespace {

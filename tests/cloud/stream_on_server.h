@@ -11,8 +11,8 @@
 #include "batchweave/stream/open_env.h"
 #include "batchweave/stream/stream.h"
 #include "batchweave/stream/verify.h"
+#include "batchweave/testing/local_server.h"
 #include "batchweave/testing/matchers.h"
-#include "tests/cloud/local_server.h"
 
 namespace batchweave {
 

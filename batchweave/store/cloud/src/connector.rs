@@ -6,6 +6,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use http::header::{AUTHORIZATION, RETRY_AFTER};
 use http::{HeaderName, HeaderValue};
+use object_store::aws::{AwsAuthorizer, AwsCredential};
 use object_store::azure::{AzureAuthorizer, AzureCredential};
 use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
@@ -33,8 +34,23 @@ pub struct Fate {
 #[derive(Debug, Default)]
 pub struct Extra {
     pub headers: Vec<(HeaderName, HeaderValue)>,
-    /// Azure's signature covers them: account and key, where it is signed so.
-    pub azure_key: Option<(String, Arc<AzureCredential>)>,
+    /// Where the signature covers them.
+    pub signer: Option<Signer>,
+}
+
+/// Signs anew what `object_store` has signed already.
+#[derive(Debug)]
+pub enum Signer {
+    Azure {
+        account: String,
+        key: Arc<AzureCredential>,
+    },
+    /// `sum` is SHA-256 of the payload, where the signature is to cover it.
+    Aws {
+        region: String,
+        key: Arc<AwsCredential>,
+        sum: Option<Vec<u8>>,
+    },
 }
 
 impl Extra {
@@ -42,9 +58,18 @@ impl Extra {
         for (name, value) in &self.headers {
             request.headers_mut().insert(name, value.clone());
         }
-        if let (Some((account, key)), false) = (&self.azure_key, self.headers.is_empty()) {
-            request.headers_mut().remove(AUTHORIZATION);
-            AzureAuthorizer::new(key, account).try_authorize(request)?;
+        let Some(signer) = &self.signer else { return Ok(()) };
+        request.headers_mut().remove(AUTHORIZATION);
+        match signer {
+            Signer::Azure { account, key } => AzureAuthorizer::new(key, account).try_authorize(request)?,
+            Signer::Aws { region, key, sum } => {
+                let authorizer = AwsAuthorizer::new(key, "s3", region).with_sign_payload(sum.is_some());
+                // They are part of what is signed, and set again.
+                for name in ["x-amz-date", "x-amz-content-sha256", "x-amz-security-token"] {
+                    request.headers_mut().remove(name);
+                }
+                authorizer.try_authorize(request, sum.as_deref())?;
+            }
         }
         Ok(())
     }

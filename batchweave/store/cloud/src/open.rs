@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicPtr, Ordering};
 use std::sync::Arc;
 use std::time::Duration;
 
-use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey};
+use object_store::aws::{AmazonS3Builder, AmazonS3ConfigKey, AwsCredentialProvider};
 use object_store::azure::{AzureConfigKey, AzureCredentialProvider, MicrosoftAzureBuilder};
 use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::list::PaginatedListStore;
@@ -58,7 +58,7 @@ pub struct Client {
     process: u32,
     pub runtime: Runtime,
     pub store: Arc<dyn Backend>,
-    pub azure: Option<AzureSigner>,
+    pub signing: Option<Signing>,
     aws: Option<Arc<AwsChain>>,
 }
 
@@ -75,16 +75,16 @@ impl Client {
     }
 }
 
-/// Signs what `object_store` cannot be told to say.
+/// Whose requests are signed anew with what `object_store` cannot be told to say; none where nothing is signed, or in another way.
 #[derive(Clone)]
-pub struct AzureSigner {
-    pub account: String,
-    pub credentials: AzureCredentialProvider,
+pub enum Signing {
+    Azure { account: String, credentials: AzureCredentialProvider },
+    Aws { region: String, credentials: AwsCredentialProvider },
 }
 
 struct Built {
     store: Arc<dyn Backend>,
-    azure: Option<AzureSigner>,
+    signing: Option<Signing>,
     aws: Option<Arc<AwsChain>>,
 }
 
@@ -179,8 +179,8 @@ impl Handle {
             return Ok(client);
         }
         let runtime = new_runtime().map_err(|error| Failure::new(Code::Unavailable, error.to_string()))?;
-        let Built { store, azure, aws } = self.build()?;
-        let made = Box::into_raw(Box::new(Client { process, runtime, store, azure, aws }));
+        let Built { store, signing, aws } = self.build()?;
+        let made = Box::into_raw(Box::new(Client { process, runtime, store, signing, aws }));
         // What a parent had stays where it is: its runtime cannot be stopped from here.
         match self.client.compare_exchange(current, made, Ordering::AcqRel, Ordering::Acquire) {
             Ok(_) => Ok(unsafe { &*made }),
@@ -206,9 +206,20 @@ impl Handle {
         for (name, value) in &self.options {
             builder = builder.with_config(name.parse::<AmazonS3ConfigKey>()?, value);
         }
+        // A checksum by the CRC instructions of client and server is as good against damage as SHA-256 by both.
+        let is_ours = !self.lists_by_token()
+            && builder.get_config_value(&AmazonS3ConfigKey::Checksum).is_none()
+            && !self
+                .options
+                .iter()
+                .any(|(name, _)| name.ends_with("unsigned_payload") || name.ends_with("request_payer"));
+        if is_ours {
+            builder = builder.with_unsigned_payload(true);
+        }
         let value_of = |key| builder.get_config_value(&key);
         let is_given = value_of(AmazonS3ConfigKey::AccessKeyId).is_some() && self.profile.is_none();
         let is_unsigned = value_of(AmazonS3ConfigKey::SkipSignature).is_some_and(|value| value == "true");
+        let region = value_of(AmazonS3ConfigKey::Region).unwrap_or_else(|| "us-east-1".to_string());
         let mut aws = None;
         if !is_given && !is_unsigned {
             let chain = Arc::new(AwsChain::new(self.profile.clone(), value_of(AmazonS3ConfigKey::Region)));
@@ -216,7 +227,9 @@ impl Handle {
             aws = Some(chain);
         }
         let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
-        Ok(Built { store: Arc::new(store), azure: None, aws })
+        let credentials = store.credentials().clone();
+        let signing = (is_ours && !is_unsigned).then_some(Signing::Aws { region, credentials });
+        Ok(Built { store: Arc::new(store), signing, aws })
     }
 
     fn build_gcs(&self) -> object_store::Result<Built> {
@@ -231,7 +244,7 @@ impl Handle {
             builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(nobody)));
         }
         let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
-        Ok(Built { store: Arc::new(store), azure: None, aws: None })
+        Ok(Built { store: Arc::new(store), signing: None, aws: None })
     }
 
     fn build_azure(&self) -> object_store::Result<Built> {
@@ -242,8 +255,8 @@ impl Handle {
         let account = builder.get_config_value(&AzureConfigKey::AccountName).unwrap_or_default();
         let unsigned = builder.get_config_value(&AzureConfigKey::SkipSignature).is_some_and(|value| value == "true");
         let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
-        let signer = AzureSigner { account, credentials: store.credentials().clone() };
-        Ok(Built { store: Arc::new(store), azure: (!unsigned).then_some(signer), aws: None })
+        let signing = Signing::Azure { account, credentials: store.credentials().clone() };
+        Ok(Built { store: Arc::new(store), signing: (!unsigned).then_some(signing), aws: None })
     }
 }
 

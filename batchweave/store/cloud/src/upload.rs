@@ -14,8 +14,8 @@ use object_store::path::Path;
 use object_store::{ObjectStore, PutMode, PutMultipartOptions, PutOptions, PutPayload};
 
 use crate::calls::{path_of, run, too_slow};
-use crate::connector::{Extra, Trace, CALL_TRACE};
-use crate::open::{AzureSigner, Handle, Kind};
+use crate::connector::{Extra, Signer, Trace, CALL_TRACE};
+use crate::open::{Handle, Kind, Signing};
 use crate::verdict::{judge, Call, Code, Failure};
 
 /// A transfer that is slower is given up.
@@ -47,34 +47,55 @@ fn payload_of(pieces: &[Piece]) -> PutPayload {
         .collect()
 }
 
-/// The sum by which the server knows damage. S3 has it in the signature.
-fn checksum(kind: Kind, payload: &PutPayload) -> Option<(HeaderName, HeaderValue)> {
+/// With the sum by which the server knows damage, of an object or (in S3 it is another) of a part of one.
+async fn trace_of(
+    kind: Kind,
+    signing: &Option<Signing>,
+    payload: &PutPayload,
+    is_part: bool,
+) -> Result<Trace, Failure> {
     let sum = |algorithm| {
         let mut digest = Digest::new(algorithm);
         payload.iter().for_each(|piece| digest.update(piece));
         digest.finalize()
     };
-    let (name, value) = match kind {
-        Kind::S3 => return None,
-        Kind::Gcs => {
-            let sum = sum(CrcAlgorithm::Crc32Iscsi) as u32;
-            ("x-goog-hash", format!("crc32c={}", BASE64_STANDARD.encode(sum.to_be_bytes())))
+    let crc32c = || BASE64_STANDARD.encode((sum(CrcAlgorithm::Crc32Iscsi) as u32).to_be_bytes());
+    let (name, value) = match (kind, signing) {
+        // What is signed otherwise has a sum in its signature.
+        (Kind::S3, None) => return Ok(Trace::default()),
+        (Kind::S3, Some(_)) if is_part => {
+            let mut sha256 = ring::digest::Context::new(&ring::digest::SHA256);
+            payload.iter().for_each(|piece| sha256.update(piece));
+            return trace_with(signing, Vec::new(), Some(sha256.finish().as_ref().to_vec())).await;
         }
-        Kind::Azure => ("x-ms-content-crc64", BASE64_STANDARD.encode(sum(CrcAlgorithm::Crc64Nvme).to_le_bytes())),
+        (Kind::S3, Some(_)) => ("x-amz-checksum-crc32c", crc32c()),
+        (Kind::Gcs, _) => ("x-goog-hash", format!("crc32c={}", crc32c())),
+        (Kind::Azure, _) => ("x-ms-content-crc64", BASE64_STANDARD.encode(sum(CrcAlgorithm::Crc64Nvme).to_le_bytes())),
     };
-    Some((HeaderName::from_static(name), HeaderValue::from_str(&value).ok()?))
+    let value =
+        HeaderValue::from_str(&value).map_err(|error| Failure::new(Code::InvalidArgument, error.to_string()))?;
+    trace_with(signing, vec![(HeaderName::from_static(name), value)], None).await
 }
 
-async fn trace_with(signer: &Option<AzureSigner>, headers: Vec<(HeaderName, HeaderValue)>) -> Result<Trace, Failure> {
-    let azure_key = match signer {
+async fn trace_with(
+    signing: &Option<Signing>,
+    headers: Vec<(HeaderName, HeaderValue)>,
+    sum: Option<Vec<u8>>,
+) -> Result<Trace, Failure> {
+    let cannot_sign = |error| judge(Call::Overwrite, &error, &Trace::default().fate());
+    let signer = match signing {
         None => None,
-        Some(signer) => {
-            let credential = signer.credentials.get_credential().await;
-            let credential = credential.map_err(|error| judge(Call::Overwrite, &error, &Trace::default().fate()))?;
-            matches!(*credential, AzureCredential::AccessKey(_)).then(|| (signer.account.clone(), credential))
+        Some(Signing::Azure { account, credentials }) => {
+            let key = credentials.get_credential().await.map_err(cannot_sign)?;
+            let is_key = matches!(*key, AzureCredential::AccessKey(_));
+            is_key.then(|| Signer::Azure { account: account.clone(), key })
+        }
+        Some(Signing::Aws { region, credentials }) => {
+            let key = credentials.get_credential().await.map_err(cannot_sign)?;
+            Some(Signer::Aws { region: region.clone(), key, sum })
         }
     };
-    Ok(Trace::with(Extra { headers, azure_key }))
+    Ok(Trace::with(Extra { headers, signer }))
 }
 
 pub fn put(handle: &Handle, key: &str, pieces: Vec<Piece>, create: bool) -> Result<(), Failure> {
@@ -82,9 +103,9 @@ pub fn put(handle: &Handle, key: &str, pieces: Vec<Piece>, create: bool) -> Resu
     let payload = payload_of(&pieces);
     let limit = limit_for(handle, payload.content_length() as u64);
     let client = handle.client()?;
-    let (store, signer, kind) = (client.store.clone(), client.azure.clone(), handle.kind);
+    let (store, signing, kind) = (client.store.clone(), client.signing.clone(), handle.kind);
     run(handle, Code::UnknownOutcome, async move {
-        let trace = trace_with(&signer, checksum(kind, &payload).into_iter().collect()).await?;
+        let trace = trace_of(kind, &signing, &payload, false).await?;
         let mode = if create { PutMode::Create } else { PutMode::Overwrite };
         let options = PutOptions { mode, extensions: trace.extensions(), ..PutOptions::default() };
         match tokio::time::timeout(limit, store.put_opts(&path, payload, options)).await {
@@ -122,7 +143,7 @@ pub fn begin(handle: &Handle, key: &str, parts: usize) -> Result<Upload, Failure
 /// Sends those of `parts` that are not there yet.
 pub fn put_parts(handle: &Handle, upload: &Upload, parts: Vec<Vec<Piece>>) -> Result<(), Failure> {
     let client = handle.client()?;
-    let (store, signer, kind) = (client.store.clone(), client.azure.clone(), handle.kind);
+    let (store, signing, kind) = (client.store.clone(), client.signing.clone(), handle.kind);
     let (path, id, done) = (upload.path.clone(), upload.id.clone(), upload.parts.clone());
     let size = |pieces: &Vec<Piece>| pieces.iter().map(|piece| piece.size as u64).sum::<u64>();
     let limit = limit_for(handle, parts.iter().map(size).max().unwrap_or_default());
@@ -131,11 +152,11 @@ pub fn put_parts(handle: &Handle, upload: &Upload, parts: Vec<Vec<Piece>>) -> Re
         parts.into_iter().enumerate().filter(|(index, _)| done[*index].is_none()).collect()
     };
     run(handle, Code::Unavailable, async move {
-        let (store, signer, path, id, done) = (&*store, &signer, &path, &id, &done);
+        let (store, signing, path, id, done) = (&*store, &signing, &path, &id, &done);
         let mut results = stream::iter(missing)
             .map(|(index, pieces)| async move {
                 let payload = payload_of(&pieces);
-                let trace = trace_with(signer, checksum(kind, &payload).into_iter().collect()).await?;
+                let trace = trace_of(kind, signing, &payload, true).await?;
                 let request = CALL_TRACE.scope(trace.clone(), store.put_part(path, id, index, payload));
                 match tokio::time::timeout(limit, request).await {
                     Ok(Ok(part)) => done.lock().unwrap()[index] = Some(part),
@@ -157,13 +178,16 @@ pub fn put_parts(handle: &Handle, upload: &Upload, parts: Vec<Vec<Piece>>) -> Re
 /// Makes the object of the parts, which are all there.
 pub fn complete(handle: &Handle, upload: &Upload, create: bool) -> Result<(), Failure> {
     let client = handle.client()?;
-    let (store, signer) = (client.store.clone(), client.azure.clone());
+    let (store, signing) = (client.store.clone(), client.signing.clone());
     let (path, id) = (upload.path.clone(), upload.id.clone());
     let parts: Vec<PartId> = upload.parts.lock().unwrap().iter().flatten().cloned().collect();
     let limit = limit_for(handle, parts.len() as u64 * handle.part_bytes);
     run(handle, Code::UnknownOutcome, async move {
         let condition = (http::header::IF_NONE_MATCH, HeaderValue::from_static("*"));
-        let trace = trace_with(&signer, create.then_some(condition).into_iter().collect()).await?;
+        let trace = match create {
+            true => trace_with(&signing, vec![condition], None).await?,
+            false => Trace::default(),
+        };
         let request = CALL_TRACE.scope(trace.clone(), store.complete_multipart(&path, &id, parts));
         match tokio::time::timeout(limit, request).await {
             Ok(Ok(_)) => Ok(()),

@@ -1,4 +1,4 @@
-#include "tests/cloud/local_server.h"
+#include "batchweave/testing/local_server.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -149,7 +149,7 @@ void LocalServer::Start() {
                         Pointers(environment_).data()) == 0);
   posix_spawn_file_actions_destroy(&files);
   SystemClock clock;
-  const TimePoint deadline = After(clock.Now(), std::chrono::seconds(30));
+  const TimePoint deadline = After(clock.Now(), std::chrono::minutes(2));  // The machine may be busy.
   while (!Listens(port_)) {
     BW_CHECK(clock.Now() < deadline && waitpid(process_, nullptr, WNOHANG) == 0);
     clock.SleepUntil(After(clock.Now(), std::chrono::milliseconds(20)));
