@@ -49,6 +49,37 @@ std::vector<ConformanceCase> Cases() {
 // Covers E3, F1.
 INSTANTIATE_TEST_SUITE_P(Cloud, ObjectStoreConformance, ::testing::ValuesIn(Cases()), CaseName);
 
+// As a person waits for it, whatever is tried again.
+TEST(CloudMessageTest, AServerWithoutTlsIsNamedSoon) {
+  LocalServer* const server = Running(kServers[0]);
+  if (server == nullptr) GTEST_SKIP() << "not installed";
+  SystemClock clock;
+  SystemRandom random;
+  StorageOptions options = server->options();
+  options.emplace_back("endpoint", fmt::format("https://127.0.0.1:{}", server->port()));
+  const auto store = OpenCloudStore("s3://bucket?region=us-east-1", options, clock, random).value();
+  const TimePoint begun = clock.Now();
+  EXPECT_THAT(store->Read("a"), IsError(ErrorCode::kUnavailable, ::testing::HasSubstr("does not speak TLS")));
+  EXPECT_LT(clock.Now() - begun, std::chrono::seconds(20));
+}
+
+TEST(CloudMessageTest, AWrongKeyAndAWrongBucketAreNamed) {
+  LocalServer* const server = Running(kServers[0]);
+  if (server == nullptr) GTEST_SKIP() << "not installed";
+  SystemClock clock;
+  SystemRandom random;
+  const std::string url = server->Url("wrong");
+  const auto open = [&](const std::string& at, const StorageOptions& options) {
+    return OpenCloudStore(at, options, clock, random).value();
+  };
+  EXPECT_THAT(open(url, {{"access_key_id", "nobody"}, {"secret_access_key", "x"}})->Read("a"),
+              IsError(ErrorCode::kDenied, ::testing::HasSubstr("check the access key")));
+  EXPECT_THAT(open(url, {{"access_key_id", "tester"}, {"secret_access_key", "x"}})->Read("a"),
+              IsError(ErrorCode::kDenied, ::testing::HasSubstr("check the access key")));
+  EXPECT_THAT(open("s3://other" + url.substr(std::string("s3://bucket").size()), server->options())->Read("a"),
+              IsError(ErrorCode::kDenied, ::testing::HasSubstr("create the bucket")));
+}
+
 class CloudProbeTest : public ::testing::TestWithParam<ServerCase> {};
 INSTANTIATE_TEST_SUITE_P(Cloud, CloudProbeTest, ::testing::ValuesIn(kServers), ServerName);
 

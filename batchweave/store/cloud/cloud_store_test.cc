@@ -189,8 +189,10 @@ TEST_F(CloudReadTest, WhatCannotBeReadIsSaidAtOnce) {
   EXPECT_THAT(ReadRange(missing), IsError(ErrorCode::kNotFound));
   Scripted no_bucket({S3Error(404, "NoSuchBucket")});
   EXPECT_THAT(ReadRange(no_bucket), IsError(ErrorCode::kDenied, HasSubstr("create the bucket")));
+  Scripted no_user({S3Error(404, "XAdminUserNotFound")});
+  EXPECT_THAT(ReadRange(no_user), IsError(ErrorCode::kDenied, HasSubstr("check the access key")));
   Scripted denied({S3Error(403, "AccessDenied")});
-  EXPECT_THAT(ReadRange(denied), IsError(ErrorCode::kDenied, HasSubstr("check the credentials")));
+  EXPECT_THAT(ReadRange(denied), IsError(ErrorCode::kDenied, HasSubstr("s3:GetObject")));
   EXPECT_THAT(denied.requests(), SizeIs(1));
 }
 
@@ -241,6 +243,46 @@ TEST(CloudStoreTest, WhatAUrlSaysOfEncryptionGoesWithAPut) {
   EXPECT_THAT(server.requests().front(), AllOf(HasSubstr("x-amz-server-side-encryption: aws:kms"),
                                                HasSubstr("x-amz-server-side-encryption-aws-kms-key-id: name-of-a-key"),
                                                HasSubstr("x-amz-server-side-encryption-bucket-key-enabled: true")));
+}
+
+TEST(CloudStoreTest, AMessageSaysWhatToDo) {
+  struct Case {
+    int status;
+    std::string_view code;
+    std::string_view advice;
+  };
+  for (const Case& item : std::initializer_list<Case>{
+           {403, "RequestTimeTooSkewed", "set this machine's clock"},
+           {400, "ExpiredToken", "the credentials have expired"},
+           {403, "InvalidAccessKeyId", "check the access key"},
+           {404, "NoSuchBucket", "create the bucket"},
+           {301, "PermanentRedirect", "check the region and the endpoint"},
+           {400, "AuthorizationHeaderMalformed", "check the region and the endpoint"},
+           {407, "", "HTTPS_PROXY"},
+           {403, "AccessDenied", "s3:PutObject"},
+       }) {
+    Scripted scripted({S3Error(item.status, item.code, "Location: http://127.0.0.1:1/\r\n")});
+    EXPECT_THAT(scripted.Create(), IsError(ErrorCode::kDenied, HasSubstr(std::string(item.advice)))) << item.code;
+  }
+  Scripted denied({S3Error(403, "AccessDenied")});
+  EXPECT_THAT(denied.store().List("", "", 1), IsError(ErrorCode::kDenied, HasSubstr("s3:ListBucket")));
+  EXPECT_THAT(denied.store().Read("a"), IsError(ErrorCode::kDenied, HasSubstr("s3:GetObject")));
+  EXPECT_THAT(denied.store().Delete(std::vector<std::string>{"a"}),
+              IsError(ErrorCode::kDenied, HasSubstr("s3:DeleteObject")));
+}
+
+TEST(CloudStoreTest, WhereNoConnectionCouldBeMadeNothingWasSent) {
+  const ScriptedHttpServer mute({HttpAnswer(200)});  // It waits for the end of a request that is none.
+  for (const std::string& port : {mute.url().substr(std::string("http://127.0.0.1:").size()), std::string("1")}) {
+    ManualClock clock;
+    SeededRandom random(1);
+    const std::unique_ptr<ObjectStore> store =
+        OpenCloudStore("s3://bucket?skip_signature=true", {{"endpoint", "https://127.0.0.1:" + port}}, clock, random)
+            .value();
+    EXPECT_THAT(PutBytes(*store, "a", AsBytes("x"), PutMode::kCreate),
+                IsError(ErrorCode::kUnavailable, AllOf(HasSubstr("cannot connect"), HasSubstr("check the endpoint"))))
+        << port;
+  }
 }
 
 TEST(CloudStoreTest, AUrlIsCheckedWhenItIsOpened) {

@@ -109,7 +109,7 @@ impl Trace {
     }
 
     fn broke(&self, error: &HttpError) {
-        let sent = error.kind() != HttpErrorKind::Connect;
+        let sent = error.kind() != HttpErrorKind::Connect && !never_connected(error);
         *self.fate.lock().unwrap() = Fate { sent, broken: Some(innermost(error)), ..Fate::default() };
     }
 
@@ -121,6 +121,18 @@ impl Trace {
 tokio::task_local! {
     /// For the calls whose requests cannot be given extensions.
     pub static CALL_TRACE: Trace;
+}
+
+/// A connection that is not there in time is a timeout to `object_store`; nothing was sent all the same.
+fn never_connected(error: &HttpError) -> bool {
+    let mut next = std::error::Error::source(error);
+    while let Some(source) = next {
+        if source.downcast_ref::<reqwest::Error>().is_some_and(reqwest::Error::is_connect) {
+            return true;
+        }
+        next = source.source();
+    }
+    false
 }
 
 /// The message at the end of the chain of sources, which says most; the outer ones may hold URLs.

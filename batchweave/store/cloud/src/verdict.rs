@@ -67,7 +67,7 @@ pub fn judge(call: Call, error: &object_store::Error, fate: &Fate) -> Failure {
         (_, None) => Code::Unavailable,
     };
     let expired = matches!(server_code.as_str(), "ExpiredToken" | "TokenRefreshRequired");
-    Failure { code, message: describe(&text, fate, &server_code), retry_after: fate.retry_after, expired }
+    Failure { code, message: describe(call, &text, fate, &server_code), retry_after: fate.retry_after, expired }
 }
 
 /// Whatever is not certain is `UnknownOutcome`: a create is read back then.
@@ -89,7 +89,10 @@ fn of_put(call: Call, status: u16, server_code: &str) -> Code {
 
 fn of_read(call: Call, status: u16, server_code: &str) -> Code {
     match status {
-        404 if call == Call::Read && !matches!(server_code, "NoSuchBucket" | "ContainerNotFound") => Code::NotFound,
+        // Not of the bucket, nor of the user, as versitygw says: these are no answers about the object.
+        404 if call == Call::Read && matches!(server_code, "" | "NoSuchKey" | "NotFound" | "BlobNotFound") => {
+            Code::NotFound
+        }
         400 if server_code == "RequestTimeout" || is_damage(server_code) => Code::Unavailable,
         408 | 409 | 412 | 425 | 429 => Code::Unavailable,
         300..=499 => Code::Denied,
@@ -103,11 +106,11 @@ fn is_damage(server_code: &str) -> bool {
 }
 
 /// Never the URL or the whole body: they may hold signatures and tokens.
-fn describe(text: &str, fate: &Fate, server_code: &str) -> String {
+fn describe(call: Call, text: &str, fate: &Fate, server_code: &str) -> String {
     let Some(status) = fate.status else {
         return match &fate.broken {
             Some(broken) if fate.sent => format!("the connection broke: {broken}"),
-            Some(broken) => format!("cannot connect: {broken}"),
+            Some(broken) => format!("cannot connect: {broken}{}", connection_advice(broken)),
             None => format!("the request could not be made: {}", first_line(&own_words(text))),
         };
     };
@@ -122,18 +125,47 @@ fn describe(text: &str, fate: &Fate, server_code: &str) -> String {
     if (200..300).contains(&status) {
         words += &format!(" error={}", first_line(text));
     }
-    words + advice(status, server_code)
+    words + advice(call, status, server_code)
 }
 
-fn advice(status: u16, server_code: &str) -> &'static str {
+fn advice(call: Call, status: u16, server_code: &str) -> &'static str {
     match (status, server_code) {
         (_, "RequestTimeTooSkewed") => ": set this machine's clock",
         (_, "ExpiredToken" | "TokenRefreshRequired") => ": the credentials have expired: get new ones",
-        (_, "SignatureDoesNotMatch" | "InvalidAccessKeyId") => ": check the access key and its secret",
+        (_, "SignatureDoesNotMatch" | "InvalidAccessKeyId" | "InvalidToken" | "XAdminUserNotFound") => {
+            ": check the access key and its secret"
+        }
         (_, "NoSuchBucket" | "ContainerNotFound") => ": create the bucket, or mend the URL",
         (300..=399, _) | (_, "AuthorizationHeaderMalformed") => ": check the region and the endpoint in the URL",
+        (407, _) => ": a proxy stands between: check HTTPS_PROXY and NO_PROXY",
+        (_, "InvalidRequest" | "MethodNotAllowed" | "AccessDenied") if call == Call::Delete => {
+            ": deleting is not permitted (S3: s3:DeleteObject), or the bucket locks its objects"
+        }
+        (403, _) if call == Call::List => ": listing is not permitted (S3: s3:ListBucket, of the bucket)",
+        // Without the second, S3 hides that an object is missing.
+        (403, _) if call == Call::Read => {
+            ": reading is not permitted (S3: s3:GetObject, and s3:ListBucket of the bucket)"
+        }
+        (403, _) if matches!(call, Call::Create | Call::Overwrite | Call::Part) => {
+            ": writing is not permitted (S3: s3:PutObject)"
+        }
         (401 | 403, _) => ": check the credentials, and what they permit",
         _ => "",
+    }
+}
+
+/// Of a connection that could not be made.
+fn connection_advice(broken: &str) -> &'static str {
+    let has = |words: &[&str]| words.iter().any(|word| broken.contains(word));
+    match () {
+        _ if has(&["InvalidContentType", "corrupt message"]) => {
+            ": the server does not speak TLS: check the endpoint (http:// needs allow_http=true)"
+        }
+        _ if has(&["UnknownIssuer", "No CA", "no native root", "invalid peer certificate"]) => {
+            ": install the package ca-certificates, or set SSL_CERT_FILE to the authority's certificate"
+        }
+        _ if has(&["lookup", "dns"]) => ": check the endpoint, the bucket's name and the region in the URL",
+        _ => ": check the endpoint in the URL, and HTTPS_PROXY",
     }
 }
 
