@@ -23,9 +23,13 @@ shell_scripts() {
 }
 
 check_format() { tools/sources.sh | xargs --no-run-if-empty clang-format-19 --dry-run -Werror; }
-# Debian's cargo-web comes without rustfmt.
+# Debian's cargo-web comes without rustfmt and clippy.
 check_rust_format() { ! cargo fmt --version >/dev/null 2>&1 || cargo fmt --manifest-path batchweave/store/cloud/Cargo.toml --check; }
 check_python() { tools/venv.sh && build/venv/bin/ruff check --quiet && build/venv/bin/ruff format --quiet --check; }
+check_clippy() {
+  ! cargo clippy --version >/dev/null 2>&1 ||
+    cargo clippy --quiet --release --locked --manifest-path batchweave/store/cloud/Cargo.toml --target-dir build/cargo -- -D warnings
+}
 check_shell() { shell_scripts | xargs shellcheck; }
 # The build of the sanitizers is clang's, and its warnings are errors: what it compiles need not be compiled once more.
 build_clang() { cmake --preset asan >/dev/null && cmake --build build/asan --parallel "$JOBS" -- --quiet -k 0; }
@@ -36,6 +40,7 @@ step "tidy" python3 tools/tidy.py
 step "clang-format" check_format
 step "rustfmt" check_rust_format
 step "ruff" check_python
+step "clippy" check_clippy
 step "shellcheck" check_shell
 step "clang build" build_clang
 step "clang-tidy" python3 tools/clang_tidy.py build/asan --jobs "$JOBS"
