@@ -28,7 +28,7 @@ tools/stage.sh "no mutants" tools/no_mutants.sh build/release/batchweave build/r
 tools/stage.sh "servers" tools/servers.sh
 tools/stage.sh "release tests" ctest --preset release --parallel "$JOBS"
 tools/stage.sh "python build" tools/python.sh
-tools/stage.sh "python tests" timeout 900 build/venv/bin/python -m pytest --quiet
+tools/stage.sh "python tests" timeout 1800 build/venv/bin/python -m pytest --quiet
 tools/stage.sh "simulator" build/release/bw_sim --seeds 300 --fresh --json
 tools/stage.sh "mutations" build/release/bw_sim --mutations --json
 tools/stage.sh "model" model/run.py --short

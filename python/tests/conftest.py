@@ -25,7 +25,7 @@ def stream(url):
 def run_python():
     """Runs a script in a Python of its own, and returns what it printed; fails where it failed or hung."""
 
-    def run(script, *arguments, expect=0, timeout=60):
+    def run(script, *arguments, expect=0, timeout=300):
         command = [sys.executable, "-X", "faulthandler", "-c", textwrap.dedent(script), *map(str, arguments)]
         done = subprocess.run(command, capture_output=True, text=True, timeout=timeout)
         assert done.returncode == expect, f"exit {done.returncode}, expected {expect}:\n{done.stdout}\n{done.stderr}"

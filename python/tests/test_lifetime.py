@@ -100,7 +100,7 @@ def test_other_threads_run_while_a_call_waits(stream):
         "batchweave.open(f's3://bucket/run?region=x&allow_http=true&skip_signature=true&endpoint=http://{silent}')",
     ],
 )
-def test_ctrl_c_ends_a_wait_within_a_second(url, run_python, wait):
+def test_ctrl_c_ends_a_wait_soon(url, run_python, wait):
     printed = run_python(
         f"""
         import os, signal, socket, sys, threading, time, batchweave
@@ -124,7 +124,8 @@ def test_ctrl_c_ends_a_wait_within_a_second(url, run_python, wait):
         try:
             {wait}
         except KeyboardInterrupt:
-            print("interrupted" if time.monotonic() - sent < 1 else "late")
+            # A second on a machine that is not busy; the shortest of these waits would take ten.
+            print("interrupted" if time.monotonic() - sent < 5 else "late")
         else:
             print("did not wait")
         """,

@@ -17,6 +17,7 @@ JOB = pathlib.Path(__file__).with_name("job.py")
 README = pathlib.Path(__file__).parents[2] / "README.md"
 EXAMPLE = README.parent / "examples/python/train_torch.py"
 STEPS = 9
+_HUNG_AFTER = 600  # Seconds; a busy machine needs minutes to start a job.
 DP = 4
 
 
@@ -41,7 +42,7 @@ def run_job(data, tmp_path):
         folder.mkdir(exist_ok=True)
         number = len(list(folder.glob("rank-0.*")))
         command = torchrun(ranks, JOB, data.url, folder, "--group", group, *options)
-        done = subprocess.run(command, capture_output=True, text=True, timeout=240)
+        done = subprocess.run(command, capture_output=True, text=True, timeout=_HUNG_AFTER)
         logs = [folder / f"rank-{rank}.{number}" for rank in range(ranks)]
         assert all(log.exists() for log in logs), done.stderr[-4000:]
         return [[json.loads(line) for line in log.read_text().splitlines()] for log in logs], done
@@ -79,18 +80,18 @@ def test_the_example_is_killed_and_resumes_with_another_number_of_ranks(url, tmp
     folder.mkdir()
 
     def publish(*options):
-        subprocess.run([sys.executable, EXAMPLE, "publish", url, text, *options], check=True, timeout=120)
+        subprocess.run([sys.executable, EXAMPLE, "publish", url, text, *options], check=True, timeout=_HUNG_AFTER)
 
     publish("--steps", "7")
     with subprocess.Popen(torchrun(4, EXAMPLE, "train", url, folder), stderr=subprocess.DEVNULL) as job:
         os.kill(wait_for_step(folder, 6, job), signal.SIGKILL)  # After the checkpoint at 4, while it waits for a step.
-        assert job.wait(timeout=120) != 0
+        assert job.wait(timeout=_HUNG_AFTER) != 0
     killed = ledgers(folder)
     for path in folder.glob("ledger.*"):
         path.unlink()
 
     publish("--steps", "5", "--seal")
-    subprocess.run(torchrun(2, EXAMPLE, "train", url, folder), check=True, timeout=240)
+    subprocess.run(torchrun(2, EXAMPLE, "train", url, folder), check=True, timeout=_HUNG_AFTER)
     resumed = ledgers(folder)
     assert [[line["step"] for line in ledger] for ledger in resumed] == [list(range(4, 12))] * 2
     # What the model has seen that is there now: each sample once.

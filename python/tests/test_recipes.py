@@ -1,0 +1,62 @@
+"""The recipes for frameworks: each is stopped and goes on with the step after the last that its checkpoint has seen."""
+
+import ast
+import json
+import pathlib
+import subprocess
+import sys
+
+import pytest
+import torch
+
+import batchweave
+
+RECIPES = pathlib.Path(__file__).parents[2] / "examples/python/recipes"
+STEPS = 7
+_HUNG_AFTER = 600  # Seconds; a busy machine needs minutes to load these frameworks.
+
+
+@pytest.fixture
+def data(stream):
+    """A sealed stream of four numbered samples a step, in two slices."""
+    with stream.producer("source") as producer:
+        for step in range(STEPS):
+            ids = torch.arange(4 * step, 4 * step + 4)
+            x = torch.stack([ids * 0.01] * 4, dim=1)
+            producer.publish([[{"ids": ids[:2], "x": x[:2]}], [{"ids": ids[2:], "x": x[2:]}]])
+    stream.seal()
+    return stream
+
+
+def run(command):
+    done = subprocess.run([sys.executable, *map(str, command)], capture_output=True, text=True, timeout=_HUNG_AFTER)
+    assert done.returncode == 0, done.stderr[-4000:]
+    return done.stdout.splitlines()
+
+
+# Covers G2.
+@pytest.mark.parametrize(
+    ("recipe", "group", "first_saved", "last_saved"),
+    [("lightning_job.py", "lightning", 4, 6), ("hf_trainer.py", "hf", 5, 7)],  # The Trainer saves at its end, too.
+)
+def test_a_framework_goes_on_where_its_checkpoint_was(data, tmp_path, recipe, group, first_saved, last_saved):
+    folder = tmp_path / "saved"
+    folder.mkdir()
+    # With a checkpoint after every second step.
+    first = run([RECIPES / recipe, data.url, folder, 5])
+    second = run([RECIPES / recipe, data.url, folder, STEPS])
+    assert ast.literal_eval(first[-1]) == [0, 1, 2, 3, 4]
+    assert ast.literal_eval(second[-1]) == list(range(first_saved, STEPS))
+    with batchweave.open(data.url) as stream:
+        checkpoints = stream.info().groups[group].checkpoints
+    assert max(checkpoints.values()) == last_saved
+
+
+def test_a_loop_by_explicit_groups(data, tmp_path):
+    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 4]
+    run([*torchrun, RECIPES / "megatron_loop.py", data.url, tmp_path, 2])
+    ranks = [json.loads((tmp_path / f"rank-{rank}").read_text()) for rank in range(4)]
+    assert ranks[0] == ranks[1]
+    assert ranks[2] == ranks[3]
+    assert [line["weight"] for line in ranks[0]] == [line["weight"] for line in ranks[2]]
+    assert sorted(sample for rank in (ranks[0], ranks[2]) for line in rank for sample in line["ids"]) == list(range(4 * STEPS))
