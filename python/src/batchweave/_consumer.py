@@ -86,6 +86,7 @@ class RankBatch:
 
     @property
     def producer(self) -> str:
+        """Who published it."""
         return self._native.producer
 
     @property
@@ -105,6 +106,7 @@ class RankBatch:
 
     @property
     def content_type(self) -> str:
+        """Of its slices, a MIME type."""
         return self._native.content_type
 
     @property
@@ -124,6 +126,7 @@ class RankBatch:
 
     @property
     def metadata_bytes(self) -> bytes:
+        """As they were published."""
         return self._native.metadata
 
     def __len__(self) -> int:
@@ -193,6 +196,7 @@ class Consumer:
         return batch
 
     def stats(self) -> ConsumerStats:
+        """What it did so far."""
         return ConsumerStats(**self._native.stats())
 
     def close(self) -> None:

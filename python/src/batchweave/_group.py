@@ -24,6 +24,7 @@ class Group:
 
     @property
     def name(self) -> str:
+        """Under which it was created."""
         return self._native.name
 
     @property

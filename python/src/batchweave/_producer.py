@@ -49,6 +49,7 @@ class Producer:
 
     @property
     def name(self) -> str:
+        """Under which it was opened."""
         return self._native.name
 
     @property
@@ -119,6 +120,7 @@ class Producer:
         self._finished = True
 
     def stats(self) -> ProducerStats:
+        """What it did so far."""
         return ProducerStats(**self._native.stats())
 
     def close(self) -> None:

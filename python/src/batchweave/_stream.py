@@ -44,6 +44,8 @@ def open(url: str, *, create: bool = False, storage_options: Mapping[str, str] |
 
 @dataclass(frozen=True)
 class GroupInfo:
+    """A group, and what it holds."""
+
     session: int
     start: int  #: where its session began
     checkpoints: dict[str, int]  #: name to step, oldest first
@@ -92,10 +94,12 @@ class Stream:
 
     @property
     def url(self) -> str:
+        """As it was opened."""
         return self._url
 
     @property
     def name(self) -> str:
+        """The last component of the URL."""
         return self._opened().name
 
     @property
@@ -257,6 +261,6 @@ def _bounds(steps: range) -> tuple[int, int]:
 
 # As the store has it that refuses them in a URL (store/cloud/src/open.rs).
 def _is_secret(name: str) -> bool:
-    if name.endswith("_file") or name in ("sse_kms_key_id", "sse_bucket_key_enabled", "aws_sse_kms_key_id"):
+    if name.endswith("_file") or name.removeprefix("aws_") in ("sse_kms_key_id", "sse_bucket_key_enabled"):
         return False
     return any(word in name for word in ("key", "secret", "token", "password", "sas"))
