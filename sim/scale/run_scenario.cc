@@ -16,13 +16,13 @@ class Laboratory {
  public:
   explicit Laboratory(const Scenario& scenario)
       : scenario_(scenario),
-        network_(scheduler_, *scenario.profile, scenario.seed),
+        network_(scheduler_, *scenario.profile, /*limits_share=*/1, scenario.seed),
         unused_(scheduler_, /*ordered_list=*/true),
         machine_{.scheduler = scheduler_,
                  .server = unused_,
                  .network = network_,
                  .trace = trace_,
-                 .on_unknown = on_unknown_},
+                 .at_worst_moment = at_worst_moment_},
         lab_(scheduler_, network_),
         backdoor_(lab_),
         observer_(machine_, "the tally", scenario.seed, {}, /*retries=*/false),
@@ -108,7 +108,7 @@ class Laboratory {
   Network network_;
   Server unused_;  // A process wants one; nothing of the laboratory asks it.
   Trace trace_;
-  const std::function<void(Process&)> on_unknown_ = [](Process&) {};
+  const std::function<void(Process&, double)> at_worst_moment_ = [](Process&, double) {};
   Machine machine_;
   LabServer lab_;
   LabBackdoor backdoor_;

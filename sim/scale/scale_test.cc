@@ -80,7 +80,7 @@ TEST(TallyTest, TellsStalenessSharesAndStarvation) {
 
 TEST(LabServerTest, OneCreatorWinsAndEveryRequestIsCounted) {
   Scheduler scheduler;
-  Network network(scheduler, S3Standard(), 1);
+  Network network(scheduler, S3Standard(), /*limits_share=*/1, 1);
   LabServer server(scheduler, network);
   const auto bytes = std::make_shared<const Bytes>(ToBytes("a"));
   EXPECT_THAT(server.Put("lab/1/manifest/1", bytes, PutMode::kCreate), IsOk());
@@ -98,7 +98,7 @@ TEST(LabServerTest, OneCreatorWinsAndEveryRequestIsCounted) {
 
 TEST(LabServerTest, ListComesInPages) {
   Scheduler scheduler;
-  Network network(scheduler, S3Standard(), 1);
+  Network network(scheduler, S3Standard(), /*limits_share=*/1, 1);
   LabServer server(scheduler, network);
   LabBackdoor store(server);
   for (const char* key : {"a/1", "a/2", "a/3", "b/1"}) EXPECT_THAT(PutBytes(store, key, {}, PutMode::kCreate), IsOk());
