@@ -185,16 +185,22 @@ class AcknowledgedChecker final : public Checker {
 
   void OnAcknowledged(const Acknowledgement& told) override {
     const std::vector<LedgerStep>& steps = evidence_.ledger.steps();
-    const auto committed = std::find_if(steps.rbegin(), steps.rend(), [&](const LedgerStep& step) {
+    const auto is_it = [&](const LedgerStep& step) {
       return step.entry.producer == told.producer && step.entry.seq == told.seq &&
              NumberOf(step.entry.cursor) == told.number;
-    });
+    };
+    // A name that has gone may have had the same seqs in another life.
+    const auto is_ours = [&](const LedgerStep& step) {
+      return is_it(step) && step.entry.incarnation == told.incarnation;
+    };
+    if (std::any_of(steps.rbegin(), steps.rend(), is_ours)) return;
+    const auto committed = std::find_if(steps.rbegin(), steps.rend(), is_it);
     if (committed == steps.rend()) {
       evidence_.Report("I7",
                        fmt::format("{} was told that its batch {} (seq {}) is committed, and it is not", told.producer,
                                    told.number, told.seq),
                        About(told.producer));
-    } else if (committed->entry.incarnation != told.incarnation) {
+    } else {
       evidence_.Report("I7",
                        fmt::format("{} of incarnation {} took seq {} for its own, which incarnation {} committed",
                                    told.producer, told.incarnation.value, told.seq, committed->entry.incarnation.value),

@@ -209,6 +209,7 @@ class RankProgram {
     // What a run saves that was replaced long ago is no checkpoint of the job any more.
     const GroupRow* group = FindGroup(world_.ledger().newest(), plan_.group);
     if (group != nullptr && group->session == run_->session) job_.saved.push_back(saved);
+    bool tried_before = false;
     while (!over()) {
       const Result<void> registered = world_.Call(process_, "Checkpoint", kCommitTime, [&] {
         return group_->Checkpoint(saved.name, position,
@@ -223,9 +224,12 @@ class RankProgram {
         return ReleaseOne();
       }
       if (registered.error().code == ErrorCode::kTrimmed) OnTrimmed(registered.error());
-      if (registered.error().code == ErrorCode::kFenced)
+      // It was not registered, unless an earlier try was and failed at the reclaim that followed.
+      if (registered.error().code == ErrorCode::kFenced && !tried_before) {
         std::erase_if(job_.saved, [&](const Saved& it) { return it.name == saved.name; });
+      }
       if (!MayTryAgain(registered.error())) return false;
+      tried_before = true;
       SleepFor(process_, seconds(1));
     }
     return false;

@@ -91,7 +91,7 @@ void World::Tell(const Process& who, const CheckpointReport& checkpoint) {
 }
 
 void World::Tell(const Process& who, const Delivery& delivery) {
-  if (who.dead()) return;
+  if (who.dead() || ledger_.newest().deleted) return;
   trace_.Add(scheduler_.now(), who.name(), "was given",
              delivery.batch != nullptr ? fmt::format("step {}", delivery.batch->step().value) : "the end", "");
   last_delivery_ = scheduler_.now();
