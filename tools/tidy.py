@@ -31,6 +31,7 @@ CHECKS = [
     listed.check_sources_are_built,
     mutations.check_mutants_flag,
     mutations.check_mutation_sites,
+    mutations.check_fault_points,
     names.check_file_names,
     names.check_words,
     python_face.check_python_package,

@@ -234,8 +234,32 @@ class MutationsTest(TidyTest):
 
     def test_flag(self):
         source = "#ifdef BATCHWEAVE_MUTANTS\nint x = BW_MUTATION(kLate);\n#endif\n"
-        self.assert_finds("is for base/mutation.h alone", self.tree(source=source))
+        self.assert_finds("is for base/mutation.h and base/fault_point.h alone", self.tree(source=source))
         self.assert_clean({**self.tree(), "cmake/Mutants.cmake": "option(BATCHWEAVE_MUTANTS)\n"})
+
+
+class FaultPointsTest(TidyTest):
+    def tree(self, header="", source='void F() { BW_FAULT_POINT("commit.sent"); }\n'):
+        return {
+            "batchweave/CMakeLists.txt": CLEAN["batchweave/CMakeLists.txt"] + "bw_library(base SOURCES base/fault_point.cc)\n",
+            "batchweave/base/fault_point.h": HEADER + '#define BW_FAULT_POINTS(X) \\\n  X("commit.sent", "sent") \\\n' + header,
+            "batchweave/base/fault_point.cc": "#ifdef BATCHWEAVE_MUTANTS\nauto v = std::getenv(kName);\n#endif\n",
+            "batchweave/log/log.cc": source,
+        }
+
+    def test_made(self):
+        self.assert_clean(self.tree())
+
+    def test_made_nowhere(self):
+        self.assert_finds('batchweave/base/fault_point.h:5: no BW_FAULT_POINT("a.b")', self.tree(header='  X("a.b", "c")\n'))
+        self.assert_finds('no BW_FAULT_POINT("commit.sent")', self.tree(source='// BW_FAULT_POINT("commit.sent")\n'))
+
+    def test_unknown(self):
+        self.assert_finds("a.b is no fault point", self.tree(source='void F() { BW_FAULT_POINT("commit.sent"); BW_FAULT_POINT("a.b"); }\n'))
+
+    def test_outside_of_the_library(self):
+        sim = {"sim/run.cc": 'void F() { BW_FAULT_POINT("commit.sent"); }\n', "sim/CMakeLists.txt": "bw_library(sim SOURCES run.cc)\n"}
+        self.assert_finds("sim/run.cc:1: a fault point is a place in the library", {**self.tree(), **sim})
 
 
 class NamesTest(TidyTest):

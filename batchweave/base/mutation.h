@@ -93,7 +93,8 @@ std::optional<Mutation> FindMutation(std::string_view name);
 [[nodiscard]] bool SetMutation(Mutation mutation);
 
 #ifdef BATCHWEAVE_MUTANTS
-extern Mutation active_mutation;  // A plain variable, as SetMutation alone writes it. The only one in the library.
+// A plain variable, as SetMutation alone writes it. With the fault point the only one in the library.
+extern Mutation active_mutation;
 #else
 inline constexpr Mutation active_mutation = Mutation::kNone;
 #endif

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/consumer/ask_log.h"
 #include "batchweave/consumer/slice_verifier.h"
@@ -128,6 +129,7 @@ Result<RankBatch> Fetcher::Read(const KnownStep& known, FetchCost& cost) {
                         .incarnation = entry.incarnation,
                         .seq = entry.seq});
   for (const PlannedRead& read : plan.reads) get.Add(read, KeyOf(entry, read.nonce), pool_.Take(read.size_bytes));
+  BW_FAULT_POINT("step.located");
   BW_TRY(get.Send(store_, cost));
   Result<void> checked = get.Check();
   if (!checked.ok()) return WithContext(std::move(checked).error(), fmt::format("step {}", known.step.value));

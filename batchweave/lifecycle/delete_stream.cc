@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/format/stream_info.h"
 #include "batchweave/lifecycle/delete_batch.h"
@@ -34,6 +35,7 @@ class Remover {
 
   Result<DeleteReport> Run() {
     BW_TRY(RemoveAllBut(keys_.ManifestPrefix()));
+    BW_FAULT_POINT("delete.data_removed");
     BW_TRY(RemoveVersions());
     return report_;
   }
@@ -97,8 +99,10 @@ Result<DeleteReport> DeleteStream(Env env, std::string_view name, TimePoint dead
   if (!info.deleted) {
     ManifestLog log(env, keys, HashOf128(json));
     BW_TRY(CommitDeleted(log, deadline));
+    BW_FAULT_POINT("delete.committed");
     info.deleted = true;
     BW_TRY(PutBytes(env.store, StreamJsonKey(name), EncodeStreamInfo(info), PutMode::kOverwrite));
+    BW_FAULT_POINT("delete.marked");
   }
   return Remover(env.store, keys, progress).Run();
 }

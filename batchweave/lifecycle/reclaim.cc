@@ -3,6 +3,7 @@
 #include <optional>
 #include <utility>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/lifecycle/reachable.h"
 #include "batchweave/lifecycle/reclaim_plan.h"
@@ -70,8 +71,10 @@ Result<void> SweepPrefix(ObjectStore& store, const std::string& prefix, NewestJu
       start_after = std::move(page.next_start_after);
     } while (!start_after.empty() && listed.size() < kRoundObjects);
     if (listed.empty()) break;
+    BW_FAULT_POINT("reclaim.listed");
     // Only now: what was committed before the listing is in it (fault D5).
     const ReclaimJudge& judge = *BW_TRY(judges.Get());
+    BW_FAULT_POINT("reclaim.judged");
     for (const ListedObject& object : listed) BW_TRY(sweeper.Take(object, judge.Judge(object.key)));
     BW_TRY(sweeper.Flush());
   } while (!start_after.empty());
@@ -88,6 +91,7 @@ Result<void> RetireOldVersions(ManifestLog& log, const ReclaimOptions& options, 
   if (range.count() == 0) return {};
   const Env env = log.env();
   if (!options.overwrite_probed) BW_TRY(ProbeOverwrite(env, ProbePrefix(log.keys().name, env.random.Next())));
+  BW_FAULT_POINT("reclaim.overwrite_probed");
   return RetireVersions(log, range, [&](Version version) {
     report.tombstones += 1;
     const bool is_last = Next(version) == range.end;
@@ -107,6 +111,7 @@ Result<ReclaimReport> Reclaim(ManifestLog& log, const ReclaimOptions& options) {
        {keys.DataPrefix(), keys.IntentPrefix(), keys.ArchivePrefix(), keys.ProgressPrefix()}) {
     BW_TRY(SweepPrefix(store, prefix, judges, sweeper));
   }
+  BW_FAULT_POINT("reclaim.swept");
   ReclaimReport report = sweeper.report();
   BW_TRY(RetireOldVersions(log, options, report));
   return report;
@@ -129,6 +134,7 @@ Result<ReclaimReport> ReclaimTrimmed(ManifestLog& log, const Manifest& before, c
   // Gone: another reclaimer has been here.
   if (!walked.ok() && !FailedWith(walked, ErrorCode::kNotFound)) return walked.error();
   BW_TRY(sweeper.Flush());
+  BW_FAULT_POINT("trimmed.data_deleted");
   for (const ReachedObject& object : archived) {
     BW_TRY(sweeper.Take({.key = object.key, .size_bytes = object.size_bytes}, Fate::kDead));
   }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/lifecycle/delete_batch.h"
 
 namespace batchweave {
@@ -26,6 +27,7 @@ Result<void> Sweeper::Flush() {
   if (!options_.dry_run) {
     BW_TRY(KeepFolder(keys_.ArchivePrefix(), kept_archive_));
     BW_TRY(KeepFolder(keys_.IntentPrefix(), kept_intent_));
+    BW_FAULT_POINT("reclaim.kept");
     BW_TRY(DeleteBatch(store_, batch_));
   }
   report_.objects += batch_.size();

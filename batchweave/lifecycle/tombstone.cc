@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/format/object_frame.h"
 
@@ -60,6 +61,7 @@ Result<VersionRange> FindRetirable(ManifestLog& log, Version newest) {
 Result<void> RetireVersions(ManifestLog& log, VersionRange range, const std::function<void(Version)>& retired) {
   for (Version version = range.first; version < range.end; version = Next(version)) {
     BW_TRY(Retire(log, version));
+    BW_FAULT_POINT("reclaim.retired");
     retired(version);
   }
   return {};

@@ -4,6 +4,7 @@
 #include <span>
 #include <utility>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/format/archive.h"
 #include "batchweave/log/history.h"
@@ -41,6 +42,7 @@ Result<ArchiveRef> Write(ManifestLog& log, ArchiveRef ref, const Bytes& object, 
   ref.hash = HashOf128(object);
   const ByteView piece = object;
   BW_TRY(PutUnique(env, log.keys().Archive(ref), {&piece, 1}, deadline));
+  BW_FAULT_POINT("archive.written");
   return ref;
 }
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/store/backoff.h"
 
@@ -35,6 +36,7 @@ PendingCommit::PendingCommit(ManifestLog& log, const LoggedManifest& base, Manif
   next_.hash = encoded.hash;
   bytes_ = std::move(encoded.bytes);
   key_ = log.keys_.Manifest(manifest.version);
+  BW_FAULT_POINT("commit.frozen");
 }
 
 Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
@@ -44,6 +46,7 @@ Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
     const bool blindly = BW_MUTATION(kRetryOverwrites) && may_land_;
     const PutMode mode = blindly ? PutMode::kOverwrite : PutMode::kCreate;
     const Result<void> put = PutBytes(log_.env_.store, key_, bytes_, mode);
+    BW_FAULT_POINT("commit.sent");
     if (put.ok()) {
       log_.Learn(next_.manifest.version);
       return Outcome::kCommitted;
@@ -57,6 +60,7 @@ Result<PendingCommit::Outcome> PendingCommit::Resolve(TimePoint deadline) {
     if (BW_MUTATION(kUnknownTakenForLost) && last.code == ErrorCode::kUnknownOutcome) return Outcome::kLost;
     if (BW_MUTATION(kExistsTakenForOurs) && last.code == ErrorCode::kAlreadyExists) return Outcome::kCommitted;
     if (!may_land_) continue;
+    BW_FAULT_POINT("commit.undecided");
     Result<Slot> slot = ReadBack();
     // A tombstone may have come between two requests of one read.
     if (FailedWith(slot, ErrorCode::kCorrupt)) slot = ReadBack();

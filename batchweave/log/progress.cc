@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 
 namespace batchweave {
@@ -74,6 +75,7 @@ Result<void> ProgressReporter::Report(Step reached) {
     denied_ = true;
     return WithContext(put.error(), "progress of this group is not told");
   }
+  BW_FAULT_POINT("progress.told");
   told_ = reached;  // Or tried to: on a store that refuses, once an interval is enough.
   LookForEnd();
   return {};

@@ -5,6 +5,7 @@
 #include <unordered_set>
 #include <utility>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/log/archive_history.h"
 #include "batchweave/log/change.h"
@@ -73,6 +74,7 @@ Result<void> Committer::Attempt() {
   pipeline_.CountCommit(won);
   if (BW_MUTATION(kLoserCleansUp) && !won) CleanUp(log_, attempted_);
   if (!won) return {};  // The next attempt begins from the newest version.
+  BW_FAULT_POINT("batches.committed");
   base_ = decided.committed();
   pipeline_.Acknowledge(attempted_, verdicts_);
   return {};

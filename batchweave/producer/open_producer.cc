@@ -4,6 +4,7 @@
 
 #include <string>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/log/change.h"
@@ -41,9 +42,11 @@ Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer
     row.opening_nonce = nonce;
     row.state = ProducerRow::State::kOpen;
     opened = {.incarnation = row.incarnation, .seq = row.seq, .cursor = std::move(cursor)};
+    BW_FAULT_POINT("opening.made");
     return true;
   };
   BW_TRY(CommitChange(log, deadline, open));
+  BW_FAULT_POINT("opening.committed");
   return opened;
 }
 

@@ -2,6 +2,7 @@
 
 #include <string>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/store/retrying_store.h"
 
 namespace batchweave {
@@ -25,7 +26,9 @@ Result<void> UploadOne(Env env, const StreamKeys& keys, const UploadJob& job) {
   }
   const uint64_t nonce = pending.packed->entry.parts.front().nonce;
   const std::string key = keys.Data(producer.name, producer.opened.incarnation, pending.seq, nonce);
-  return PutUnique(env, key, pending.packed->object.pieces, After(env.clock.Now(), kUploadTime));
+  BW_TRY(PutUnique(env, key, pending.packed->object.pieces, After(env.clock.Now(), kUploadTime)));
+  BW_FAULT_POINT("upload.done");
+  return {};
 }
 
 Uploader::Uploader(Env env, ManifestLog& log, Pipeline& pipeline, CommitLaw& law)

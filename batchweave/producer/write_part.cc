@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/store/retrying_store.h"
 
@@ -48,6 +49,7 @@ Result<PartReceipt> WritePart(Env env, const StreamKeys& keys, const PartTicket&
   const TgbIdentity& whose = ticket.identity;
   const std::string key = keys.Data(whose.producer, whose.incarnation, whose.seq, packed.part.nonce);
   BW_TRY(PutUnique(env, key, packed.object.pieces, After(env.clock.Now(), kWriteTime)));
+  BW_FAULT_POINT("part.written");
   return PartReceipt{.ticket = ticket, .part = std::move(packed.part), .trailers = std::move(packed.trailers)};
 }
 

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/fault_point.h"
 #include "batchweave/store/local_list.h"
 
 namespace batchweave {
@@ -84,6 +85,7 @@ Result<TemporaryFile> LocalStore::MakeTemporary(const std::string& key, PutMode 
 Result<void> LocalStore::WriteAndPlace(TemporaryFile& file, const std::string& key, std::span<const ByteView> pieces,
                                        PutMode mode) {
   if (const int error = WriteAll(file.fd(), pieces)) return WriteFailed(error, key);
+  BW_FAULT_POINT("file.written");
   if (options_.durability == Durability::kFull) {
     // The sync is the dear part: look again before it.
     if (mode == PutMode::kCreate && Exists(key)) return AlreadyExists(key);
@@ -108,6 +110,7 @@ Result<void> LocalStore::Place(TemporaryFile& file, const std::string& key, PutM
     }
     if (error == EEXIST) return AlreadyExists(key);
     if (error != 0) return CommitError(error, "cannot give the object its place", PathOf(key));
+    BW_FAULT_POINT("file.placed");
     if (!sync) return {};
     const int sync_error = Sync(folder.get());
     if (sync_error == 0) return {};
@@ -237,6 +240,7 @@ Result<void> LocalStore::Delete(std::span<const std::string> keys) {
   if (RootIsGone()) return NotFound("");
   std::set<std::string> folders;
   for (const std::string& key : keys) {
+    if (!folders.empty()) BW_FAULT_POINT("file.deleted");
     if (unlinkat(root_fd_.get(), key.c_str(), 0) == 0) {
       folders.insert(FolderOf(key));
     } else if (errno != ENOENT && errno != ENOTDIR && errno != EISDIR) {

@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "batchweave/base/fault_point.h"
+
 namespace batchweave {
 namespace {
 
@@ -36,6 +38,7 @@ class OverwriteRace {
 
   Result<void> Run() {
     BW_TRY(PutBytes(env_.store, key_, AsBytes("before"), PutMode::kCreate));
+    BW_FAULT_POINT("overwrite_probe.created");
     Result<void> overwritten = Race();
     Result<void> removed = Remove();
     if (created_) return Broken("a slot that was being overwritten was created again");

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
 #include "batchweave/store/backoff.h"
 
@@ -83,6 +84,7 @@ class Probe {
     // "Exists" may be said of the put itself, where it was sent twice, by us or on the way: then it is what was put.
     const bool said_to_exist = FailedWith(first, ErrorCode::kAlreadyExists);
     if (!first.ok() && !said_to_exist) return first.error();
+    BW_FAULT_POINT("probe.created");
     constexpr std::string_view kSaidToExist = "a new key was said to exist";
     if (said_to_exist && FailedWith(store_.Stat(key_), ErrorCode::kNotFound)) return Broken(kCreateRule, kSaidToExist);
     BW_TRY(MustRead(first_, kCreateRule, said_to_exist ? kSaidToExist : "it holds other bytes"));

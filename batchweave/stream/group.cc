@@ -2,6 +2,8 @@
 
 #include <utility>
 
+#include "batchweave/base/fault_point.h"
+
 namespace batchweave {
 namespace {
 
@@ -24,6 +26,7 @@ Result<void> Group::Checkpoint(std::string_view name, Step position, CheckpointO
   }
   const LoggedManifest before = BW_TRY(log_->ReadNewest());
   const LoggedManifest after = BW_TRY(RegisterCheckpoint(*log_, request, Deadline(*log_)));
+  BW_FAULT_POINT("checkpoint.registered");
   BW_TRY(ReclaimTrimmed(*log_, before.manifest, after.manifest));
   return {};
 }

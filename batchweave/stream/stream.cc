@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/fault_point.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/format/stream_info.h"
 #include "batchweave/lifecycle/quarantine.h"
@@ -67,9 +68,11 @@ Stream::~Stream() = default;
 Result<Stream> Stream::Create(Env env, std::string_view name) {
   BW_TRY(CheckName("stream", name));
   BW_TRY(ProbeStore(env, ProbePrefix(name, env.random.Next())));
+  BW_FAULT_POINT("create.probed");
   const StreamInfo info{.stream_id = {.bits = {.high = env.random.Next(), .low = env.random.Next()}},
                         .created_at_ns = env.clock.WallNow().count()};
   BW_TRY(WriteStreamInfo(env, name, info));
+  BW_FAULT_POINT("create.written");
   return Open(env, name);
 }
 
@@ -120,6 +123,7 @@ Result<void> Stream::CreateGroup(std::string_view name, Step start) {
 Result<Group> Stream::OpenGroup(std::string_view name, GroupOptions options) {
   const TimePoint deadline = After(impl_->env_.clock.Now(), kCommitTime);
   const Session session = BW_TRY(OpenGroupSession(impl_->log_, name, options.start, deadline));
+  BW_FAULT_POINT("session.committed");
   return Group(impl_->log_, {.group = std::string(name), .session = session});
 }
 
