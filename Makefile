@@ -33,7 +33,7 @@ setup-build:
 setup-check:
 	@tools/setup.sh build check
 
-build: setup-build  ## build/release/: batchweave, bw_bench, bw_sim, the demo and the tests; build/mutant/bw_sim
+build: setup-build  ## build/release/: batchweave, bw_bench, bw_sim, the demo and the tests; build/mutant/
 	@$(call configure_and_build,release)
 	@$(call configure_and_build,mutant)
 

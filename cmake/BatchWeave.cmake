@@ -63,11 +63,15 @@ function(bw_use_test_headers name)
   target_precompile_headers(${name} REUSE_FROM bw_test_headers)
 endfunction()
 
-# bw_test(NAME SOURCES a_test.cc ... [DEPS targets...] [LABELS concurrency] [TIMEOUT s]): one gtest binary NAME, one ctest entry.
-# Under BATCHWEAVE_ONLY_CONCURRENCY only tests labelled concurrency are built, under BATCHWEAVE_MUTANTS and BATCHWEAVE_PYTHON none.
+# bw_test(NAME SOURCES a_test.cc ... [DEPS targets...] [LABELS concurrency] [TIMEOUT s] [OF_MUTANTS]): one gtest binary NAME,
+# one ctest entry. Under BATCHWEAVE_ONLY_CONCURRENCY only tests labelled concurrency are built, under BATCHWEAVE_MUTANTS only
+# those OF_MUTANTS, which no other build has, under BATCHWEAVE_PYTHON none.
 function(bw_test name)
-  cmake_parse_arguments(ARG "" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
-  if(BATCHWEAVE_MUTANTS OR BATCHWEAVE_PYTHON OR (BATCHWEAVE_ONLY_CONCURRENCY AND NOT "concurrency" IN_LIST ARG_LABELS))
+  cmake_parse_arguments(ARG "OF_MUTANTS" "TIMEOUT" "SOURCES;DEPS;LABELS" ${ARGN})
+  if(BATCHWEAVE_PYTHON OR (BATCHWEAVE_ONLY_CONCURRENCY AND NOT "concurrency" IN_LIST ARG_LABELS))
+    return()
+  endif()
+  if((BATCHWEAVE_MUTANTS AND NOT ARG_OF_MUTANTS) OR (ARG_OF_MUTANTS AND NOT BATCHWEAVE_MUTANTS))
     return()
   endif()
   add_executable(${name} ${ARG_SOURCES})

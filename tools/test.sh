@@ -24,7 +24,8 @@ tools/stage.sh "tidy" python3 tools/tidy.py
 tools/stage.sh "release build" bash -c "build release"
 tools/stage.sh "mutants' build" bash -c "build mutant"
 tools/stage.sh "no mutants" tools/no_mutants.sh build/release/batchweave build/release/bw_bench build/release/bw_sim \
-  --mutant build/mutant/bw_sim
+  --mutant build/mutant/batchweave build/mutant/bw_sim
+tools/stage.sh "fault points" ctest --preset mutant
 tools/stage.sh "servers" tools/servers.sh
 tools/stage.sh "release tests" ctest --preset release --parallel "$JOBS"
 tools/stage.sh "python build" tools/python.sh

@@ -40,11 +40,13 @@ bool ChildProcess::AwaitStopped() {
 
 void ChildProcess::Continue() { kill(id_, SIGCONT); }
 
-bool ChildProcess::Wait() {
+int ChildProcess::WaitForCode() {
   int status = 0;
   while (waitpid(id_, &status, 0) < 0) BW_CHECK(errno == EINTR);
   gone_ = true;
-  return WIFEXITED(status) && WEXITSTATUS(status) == 0;
+  return WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
 }
+
+bool ChildProcess::Wait() { return WaitForCode() == 0; }
 
 }  // namespace batchweave

@@ -23,7 +23,9 @@ class ChildProcess {
   // Waits until it has stopped itself by SIGSTOP; false where it ended instead.
   bool AwaitStopped();
   void Continue();
-  // Waits for its end: whether `body` returned true.
+  // Waits for its end: the exit code, or 128 + the signal where one ended it, as a shell says it.
+  int WaitForCode();
+  // The same: whether `body` returned true.
   bool Wait();
 
  private:
