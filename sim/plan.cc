@@ -121,7 +121,6 @@ Plan MakePlan(uint64_t seed) {
   plan.seals_early = draw.Chance(0.08);
   plan.deletes_at_end = draw.Chance(0.06);
   plan.newer_binary = draw.Chance(0.03);
-  plan.deletes_early = draw.Chance(0.05);
   if (draw.Chance(0.15)) {
     // Whoever is throttled tries again, or a long walk never comes to its end.
     plan.limits_share = 0.002 * static_cast<double>(draw.Between(1, 10));
@@ -142,10 +141,8 @@ std::string Describe(const Plan& plan) {
                      plan.profile->name, plan.producers.size(), plan.churn * plan.churners, plan.jobs.size(),
                      plan.reclaimers, std::chrono::duration_cast<seconds>(plan.storm).count(),
                      rates.empty() ? " none" : rates, plan.retries ? "; clients retry" : "",
-                     plan.deletes_early    ? "; deleted in mid-run"
-                     : plan.deletes_at_end ? "; deleted at the end"
-                                           : "",
-                     plan.limits_share < 1 ? "; a busy store" : "", plan.newer_binary ? "; a newer binary comes" : "");
+                     plan.deletes_at_end ? "; deleted at the end" : "", plan.limits_share < 1 ? "; a busy store" : "",
+                     plan.newer_binary ? "; a newer binary comes" : "");
 }
 
 }  // namespace batchweave::sim

@@ -57,8 +57,7 @@ struct Plan {
   double sleepy_share = 0;   // Of the commits of unknown outcome, after so many their process is stopped for long.
   bool seals_early = false;  // In mid-run, whatever the producers have left.
   bool deletes_at_end = false;
-  bool deletes_early = false;  // In mid-run.
-  bool newer_binary = false;   // Commits a feature that this software does not know, in mid-run.
+  bool newer_binary = false;  // Commits a feature that this software does not know, in mid-run.
 };
 
 Plan MakePlan(uint64_t seed);

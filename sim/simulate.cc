@@ -80,11 +80,6 @@ class Director {
     Seal();
   }
 
-  void DeleteEarly() {
-    world_.Sleep(world_.plan().storm / 2);
-    Delete();
-  }
-
   void RaceToCreate() {
     uint64_t created = 0;
     std::vector<Process*> racers;
@@ -121,7 +116,6 @@ class Director {
     if (plan.fate_pace > Duration{}) world_.Keep([this] { KeepFate(world_); });
     if (plan.seals_early) world_.Keep([this] { SealEarly(); });
     if (plan.newer_binary) world_.Keep([this] { BeNewer(); });
-    if (plan.deletes_early) world_.Keep([this] { DeleteEarly(); });
   }
 
   // `at_work` is how many of a kind have not come to their end.
