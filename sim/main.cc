@@ -31,7 +31,7 @@ struct Options {
   unsigned jobs = std::max(1U, std::thread::hardware_concurrency());
   bool json = false;
   bool mutations = false;
-  uint64_t seeds_max = 200;
+  uint64_t seeds_max = 1500;
   std::string mutant;
   std::vector<std::string> only;
   std::string mutation;

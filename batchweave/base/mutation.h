@@ -24,7 +24,7 @@ namespace batchweave {
   X(kBatchesNotRebased, "I2", "the committer puts its batches on the base that it knew, under the newest number")      \
   X(kRetriesForEver, "I12", "what fails is tried again without a bound")                                               \
   X(kArchiveDropsAnEntry, "I3", "an archived object lacks the last entry that left the tail")                          \
-  X(kArchiveOfALostVersion, "errors", "what was archived for a version that was lost is named by the next one")        \
+  X(kArchiveOfALostVersion, "I4", "what was archived for a version that was lost is named by the next one")            \
   X(kIndexLacksARef, "I3", "an index lacks the last of the archived objects that it folds")                            \
   X(kTableOfOwnRowsAlone, "I5", "a table of rows is made of the rows that changed, without those of the last table")   \
   X(kRowGoesTooSoon, "I5", "a forgotten row goes as soon as its entries are trimmed")                                  \
