@@ -101,7 +101,7 @@ class World final : public FiberOwner {
   bool MayBe(const Error& error) const;
 
   const Plan plan_;
-  SimTime storm_end_ = SimTime::max();
+  SimTime storm_end_ = std::chrono::hours(24);  // Long before that the stream is there, and the storm begins.
   Scheduler scheduler_;
   Server server_;
   Network network_;

@@ -65,7 +65,6 @@ namespace batchweave {
   X(kFailedStepIsPassed, "I11", "a rank goes on behind a step that it could not read")                                 \
   X(kStallNotTold, "I12", "a reader waits for its next step beyond every limit")                                       \
   X(kProbeBelievesAnswers, "errors", "one damaged answer condemns the store")                                          \
-  X(kProbeWritesOnce, "I12", "a store that takes one write a second of a key is never tried again")                    \
   X(kHintNotToldAgain, "I12", "a trainer that waits does not tell again how far it is")                                \
   X(kReaderSleepsThroughDeletion, "I12", "a reader waits for the successor of a version that was deleted")
 

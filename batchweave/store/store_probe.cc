@@ -67,7 +67,7 @@ class Probe {
       Result<void> written = write();
       const bool is_news =
           !FailedWith(written, ErrorCode::kUnavailable) && !FailedWith(written, ErrorCode::kUnknownOutcome);
-      if (is_news || BW_MUTATION(kProbeWritesOnce) || !backoff.Wait()) return written;
+      if (is_news || !backoff.Wait()) return written;
     }
   }
 
