@@ -27,7 +27,7 @@ class Committer {
   void AwaitTurn();
   Result<void> Attempt();
   Result<void> Begin();
-  Result<void> FreezeAgain();               // For kNewBodyForTheSlot.
+  Result<void> FreezeAgain();  // For kNewBodyForTheSlot.
   void See(LoggedManifest version);
   void Backoff(const Result<void>& result);
 
