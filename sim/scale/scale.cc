@@ -28,8 +28,8 @@ Duration FromSeconds(double seconds) {
 }
 
 template <typename T>
-std::vector<T> Or(const std::vector<T>& wanted, std::vector<T> otherwise) {
-  return wanted.empty() ? std::move(otherwise) : wanted;
+std::vector<T> Or(const std::vector<T>& wanted, const std::vector<T>& otherwise) {
+  return wanted.empty() ? otherwise : wanted;
 }
 
 std::vector<const StoreProfile*> Profiles(const ScaleOptions& options) {
