@@ -122,14 +122,16 @@ void World::CheckBounds() {
 void World::Note(const Process& process, std::string_view what, const Error& error) {
   trace_.Add(scheduler_.now(), process.name(), "failed", what, ToString(error));
   if (process.dead()) return;
-  if (MayBe(error)) return;
+  if (MayBe(process, error)) return;
   Breach("errors", fmt::format("{} of {} was told what is not so: {}", what, process.name(), ToString(error)),
          process.name());
 }
 
 // Whether what a caller was told can be the truth.
-bool World::MayBe(const Error& error) const {
+bool World::MayBe(const Process& process, const Error& error) const {
   const Manifest& newest = ledger_.newest();
+  // Sleepers may go on with a deleted stream, and what they are told is of a history of their own.
+  if (newest.deleted) return true;
   const auto damages = [&](FaultKind kind) { return plan_.rates[static_cast<size_t>(kind)] > 0; };
   switch (error.code) {
     // Nothing that a store, a crash or a rival does is any of these.
@@ -138,13 +140,11 @@ bool World::MayBe(const Error& error) const {
     case ErrorCode::kMeshMismatch:
     case ErrorCode::kUnsuitableStore: return false;
     case ErrorCode::kIncompatible: return newest.writer_features != 0;
-    case ErrorCode::kNotFound: return newest.deleted;
-    case ErrorCode::kSealed: return newest.sealed || newest.deleted;
-    // Nothing in the store is; what is read may be, on its way. Of a deleted stream that sleepers go on with, data is
-    // missing.
+    case ErrorCode::kNotFound: return false;
+    case ErrorCode::kSealed: return newest.sealed;
+    // Nothing in the store is; what is read may be, on its way: who was stopped tells it late.
     case ErrorCode::kCorrupt:
-      if (newest.deleted) return true;
-      return !network_.calm() &&
+      return (!network_.calm() || process.pauses() > 0) &&
              (damages(FaultKind::kShortBody) || damages(FaultKind::kEmptyBody) || damages(FaultKind::kFlippedBody));
     default: return true;
   }

@@ -98,7 +98,7 @@ class World final : public FiberOwner {
   void CheckBound(const RunningCall& call);
   void AtWorstMoment(Process& process, double share);
   void Note(const Process& process, std::string_view what, const Error& error);
-  bool MayBe(const Error& error) const;
+  bool MayBe(const Process& process, const Error& error) const;
 
   const Plan plan_;
   SimTime storm_end_ = std::chrono::hours(24);  // Long before that the stream is there, and the storm begins.
