@@ -170,7 +170,15 @@ class Director {
     if (!IsOurs()) {
       for (const auto& process : world_.processes()) process->Kill();
     }
-    while (!all_idle()) world_.Sleep(minutes(1));
+    SimTime deleted_at = world_.scheduler().now();
+    while (!all_idle()) {
+      world_.Sleep(minutes(1));
+      // Sleepers may have gone on with the stream, and readers with them: it is deleted again.
+      const bool is_due = world_.ledger().newest().deleted && world_.scheduler().now() - deleted_at > hours(2);
+      if (!is_due) continue;
+      Delete();
+      deleted_at = world_.scheduler().now();
+    }
   }
 
   void Delete() {
@@ -213,7 +221,8 @@ class Director {
     for (const ProducerPlan& plan : world_.plan().producers) {
       const uint64_t due = plan.batches + plan.more_batches;
       const std::optional<ProducerRow> row = world_.ledger().RowOf(plan.name);
-      const bool finished = row && row->state != ProducerRow::State::kOpen;
+      // A late holder may have opened it once more, and died.
+      const bool finished = plan.more_batches > 0 || (row && row->state != ProducerRow::State::kOpen);
       if (batches[plan.name] == due && finished) continue;
       world_.Breach("I5", fmt::format("{} has {} batches in the stream, of {}{}", plan.name, batches[plan.name], due,
                                       finished ? "" : ", and has not finished"));
