@@ -7,7 +7,6 @@
 #include <set>
 #include <utility>
 
-#include "batchweave/log/history.h"
 #include "sim/checkers.h"
 #include "sim/source.h"
 
@@ -115,7 +114,7 @@ class SequenceChecker final : public Checker {
   // A table of all rows was written anew: whoever is not in it must have been free to go.
   void CompareTable(const Manifest& after) {
     if (!after.archived_rows) return evidence_.Report("I5", "the table of rows is named no more");
-    const Result<std::vector<ProducerRow>> rows = ReadRows(evidence_.ledger.log(), after);
+    const Result<std::vector<ProducerRow>> rows = evidence_.ledger.Rows();
     if (!rows.ok()) return evidence_.Report("I4", "the table of rows: " + ToString(rows.error()));
     for (const auto& [producer, life] : lives_) {
       const auto row = std::ranges::lower_bound(*rows, producer, {}, &ProducerRow::producer);
@@ -147,7 +146,7 @@ class IncarnationChecker final : public Checker {
     for (const ProducerRow& row : after.rows) OnRow(row, after.version);
     // An opening may go straight into a table.
     if (after.archived_rows != before.archived_rows) {
-      const Result<std::vector<ProducerRow>> rows = ReadRows(evidence_.ledger.log(), after);
+      const Result<std::vector<ProducerRow>> rows = evidence_.ledger.Rows();
       if (!rows.ok()) return evidence_.Report("I4", "the table of rows: " + ToString(rows.error()));
       for (const ProducerRow& row : *rows) OnRow(row, after.version);
     }

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "batchweave/format/stream_info.h"
-#include "batchweave/log/history.h"
 
 namespace batchweave::sim {
 namespace {
@@ -122,7 +121,7 @@ std::optional<Step> Ledger::StepOfData(const std::string& key) const {
 }
 
 std::optional<ProducerRow> Ledger::RowOf(std::string_view producer) const {
-  const Result<std::vector<ProducerRow>> rows = ReadRows(*log_, newest_);
+  const Result<std::vector<ProducerRow>> rows = Rows();
   if (!rows.ok()) return std::nullopt;
   const auto row = std::ranges::lower_bound(*rows, producer, {}, &ProducerRow::producer);
   return row != rows->end() && row->producer == producer ? std::optional(*row) : std::nullopt;

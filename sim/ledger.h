@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "batchweave/format/keys.h"
+#include "batchweave/log/history.h"
 #include "batchweave/log/manifest_log.h"
 #include "batchweave/testing/test_env.h"
 #include "sim/checker.h"
@@ -38,7 +39,8 @@ class Ledger final : public ServerObserver {
   const std::vector<LedgerStep>& steps() const { return steps_; }  // By step, from 0.
   // The step whose data lies under `key`.
   std::optional<Step> StepOfData(const std::string& key) const;
-  // As the newest version has it, wherever it keeps it.
+  // All rows of the newest version, wherever it keeps them, by name. An error tells of a table that cannot be read.
+  Result<std::vector<ProducerRow>> Rows() const { return ReadRows(*log_, newest_); }
   std::optional<ProducerRow> RowOf(std::string_view producer) const;
   // The log as it truly is, for reading archived history.
   ManifestLog& log() const { return *log_; }

@@ -28,8 +28,11 @@ constexpr Duration kReclaimTime = hours(6);
 
 TimePoint Soon(Process& process) { return After(process.clock().Now(), kCommitTime); }
 
-// What is stored of steps that are trimmed.
+// What is stored of steps that are trimmed, and nothing where a late put may bring it back when it is gone.
 std::set<std::string> TrimmedData(World& world) {
+  const FaultRates& rates = world.plan().rates;
+  const auto is_late = [&](FaultKind kind) { return rates.at(static_cast<size_t>(kind)) > 0; };
+  if (is_late(FaultKind::kApplyLater) || is_late(FaultKind::kDuplicate)) return {};
   std::set<std::string> keys;
   world.server().ForEach([&](const std::string& key, const SharedBytes& /*bytes*/) {
     const std::optional<Step> step = world.ledger().StepOfData(key);
@@ -38,12 +41,8 @@ std::set<std::string> TrimmedData(World& world) {
   return keys;
 }
 
-// I9, beside producers that live: what was trimmed when a reclaim began is gone when it has succeeded. Unless a late put
-// has brought it back.
+// I9, beside producers that live: what was trimmed when a reclaim began is gone when it has succeeded.
 void CheckRemoved(World& world, const std::set<std::string>& trimmed) {
-  const FaultRates& rates = world.plan().rates;
-  const auto is_late = [&](FaultKind kind) { return rates.at(static_cast<size_t>(kind)) > 0; };
-  if (is_late(FaultKind::kApplyLater) || is_late(FaultKind::kDuplicate)) return;
   for (const std::string& key : trimmed) {
     if (world.server().Find(key) == nullptr) continue;
     return world.Breach("I9", "a reclaim has left what was trimmed before it began: key=" + key, key);

@@ -56,10 +56,18 @@ size_t EntriesToArchive(const std::vector<Entry>& tail, uint64_t bytes_kept) {
   return tail.size() - kept;
 }
 
-// For kArchiveOfALostVersion: what was archived last, by whoever and for whatever version, is named by `next` where it
-// begins with the same step. The mutants' simulator is one thread.
-bool NamesWhatIsThere(Manifest& next, const ArchiveRef& last) {
-  if (last.end <= last.first || last.first != next.tail_first() || last.end > next.next_step) return false;
+// For kArchiveOfALostVersion: what was archived last, by whoever and for whatever version, and of which stream. The
+// mutants' simulator is one thread.
+std::pair<StreamId, ArchiveRef>& LastArchived() {
+  static std::pair<StreamId, ArchiveRef> last;
+  return last;
+}
+
+// It is named by `next`, where it begins with the same step.
+bool NamesWhatIsThere(Manifest& next) {
+  const auto& [stream_id, last] = LastArchived();
+  if (stream_id != next.stream_id || last.end <= last.first) return false;
+  if (last.first != next.tail_first() || last.end > next.next_step) return false;
   next.archives.push_back(last);
   next.tail.erase(next.tail.begin(),
                   next.tail.begin() + static_cast<std::ptrdiff_t>(last.end.value - last.first.value));
@@ -69,9 +77,7 @@ bool NamesWhatIsThere(Manifest& next, const ArchiveRef& last) {
 Result<void> ArchiveTail(ManifestLog& log, Manifest& next, TimePoint deadline, uint64_t bytes_kept) {
   const size_t count = EntriesToArchive(next.tail, bytes_kept);
   if (count == 0) return {};
-  static std::pair<StreamId, ArchiveRef> last;
-  const bool is_known = BW_MUTATION(kArchiveOfALostVersion) && last.first == next.stream_id;
-  if (is_known && NamesWhatIsThere(next, last.second)) return {};
+  if (BW_MUTATION(kArchiveOfALostVersion) && NamesWhatIsThere(next)) return {};
   const auto end = next.tail.begin() + static_cast<std::ptrdiff_t>(count);
   ArchivedEntries archived{
       .stream_id = next.stream_id, .first = next.tail_first(), .entries = {next.tail.begin(), end}};
@@ -84,7 +90,7 @@ Result<void> ArchiveTail(ManifestLog& log, Manifest& next, TimePoint deadline, u
   }
   if (BW_MUTATION(kArchiveDropsAnEntry)) archived.entries.pop_back();
   next.archives.push_back(BW_TRY(Write(log, ref, EncodeArchivedEntries(archived), deadline)));
-  if (BW_MUTATION(kArchiveOfALostVersion)) last = {next.stream_id, next.archives.back()};
+  if (BW_MUTATION(kArchiveOfALostVersion)) LastArchived() = {next.stream_id, next.archives.back()};
   next.tail.erase(next.tail.begin(), end);
   return {};
 }

@@ -29,44 +29,37 @@ def check_mutants_flag(tree):
 
 def check_mutation_sites(tree):
     """Each mutation is made somewhere in the library, and nothing but a mutation is."""
-    if _HEADER not in tree:
-        return
-    # Not of tree.code(): a list in a macro is read as it is written.
-    listed = {match[1]: number for number, line in enumerate(tree.lines(_HEADER), start=1) if (match := _LISTED.match(line))}
-    made = set()
-    for path in tree.paths:
-        if path in _OWNERS or not path.endswith(CPP) or is_test(path):
-            continue
-        for number, line in enumerate(tree.code(path), start=1):
-            for name in _SITE.findall(line):
-                if name not in listed:
-                    yield tree.finding(path, number, f"{name} is no mutation of {_HEADER}")
-                elif not path.startswith("batchweave/"):
-                    yield tree.finding(path, number, "a mutation is a breach in the library: make it there")
-                made.add(name)
-    for name, number in listed.items():
-        if name not in made:
-            yield tree.finding(_HEADER, number, f"no BW_MUTATION({name}) makes this breach: make it, or remove it")
+    sites = [(path, number, name)
+             for path in tree.paths if path not in _OWNERS and path.endswith(CPP) and not is_test(path)
+             for number, line in enumerate(tree.code(path), start=1) for name in _SITE.findall(line)]
+    yield from _compare(tree, _HEADER, _LISTED, sites, what="mutation", inside="a mutation is a breach in the library: make it there",
+                        missing="no BW_MUTATION({}) makes this breach: make it, or remove it")
 
 
 def check_fault_points(tree):
     """Each fault point of the list is at one place of the library at least, and no other is."""
-    if _POINTS_HEADER not in tree:
+    # Not of tree.code(), which has no strings: a line of it says that the call is no comment.
+    sites = [(path, number, label)
+             for path in tree.paths if path not in _POINTS_OWNERS and path.endswith(CPP)
+             for number, (line, code) in enumerate(zip(tree.lines(path), tree.code(path)), start=1) if "BW_FAULT_POINT" in code
+             for label in _POINT.findall(line)]
+    yield from _compare(tree, _POINTS_HEADER, _POINT_LISTED, sites, what="fault point",
+                        inside="a fault point is a place in the library: put it there",
+                        missing='no BW_FAULT_POINT("{}") is there: put it, or remove it')
+
+
+def _compare(tree, header, pattern, sites, *, what, inside, missing):
+    """What `header` lists, by `pattern`, against the `sites` (path, line, name) that name something of it."""
+    if header not in tree:
         return
-    listed = {match[1]: number
-              for number, line in enumerate(tree.lines(_POINTS_HEADER), start=1) if (match := _POINT_LISTED.match(line))}
-    made = set()
-    for path in tree.paths:
-        if path in _POINTS_OWNERS or not path.endswith(CPP):
-            continue
-        # Not of tree.code(), which has no strings: a line of it says that the call is no comment.
-        for number, (line, code) in enumerate(zip(tree.lines(path), tree.code(path)), start=1):
-            for label in _POINT.findall(line) if "BW_FAULT_POINT" in code else []:
-                if label not in listed:
-                    yield tree.finding(path, number, f"{label} is no fault point of {_POINTS_HEADER}")
-                elif not path.startswith("batchweave/"):
-                    yield tree.finding(path, number, "a fault point is a place in the library: put it there")
-                made.add(label)
-    for label, number in listed.items():
-        if label not in made:
-            yield tree.finding(_POINTS_HEADER, number, f"no BW_FAULT_POINT(\"{label}\") is there: put it, or remove it")
+    # Not of tree.code(): a list in a macro is read as it is written.
+    listed = {match[1]: number for number, line in enumerate(tree.lines(header), start=1) if (match := pattern.match(line))}
+    for path, number, name in sites:
+        if name not in listed:
+            yield tree.finding(path, number, f"{name} is no {what} of {header}")
+        elif not path.startswith("batchweave/"):
+            yield tree.finding(path, number, inside)
+    made = {name for _, _, name in sites}
+    for name, number in listed.items():
+        if name not in made:
+            yield tree.finding(header, number, missing.format(name))
