@@ -97,7 +97,7 @@ Result<void> LongStream::AddRetiredAndArchive(size_t count) {
   }
   std::ranges::sort(next.rows, {}, &ProducerRow::producer);
   constexpr ArchiveLimits kAtOnce{.tail_bytes_low = 0, .tail_bytes_high = 1, .rows_bytes_low = 0, .rows_bytes_high = 1};
-  BW_TRY(ArchiveHistory(log, next, kForever, kAtOnce));
+  BW_TRY(ArchiveHistory(log, next, newest_.manifest.next_step, kForever, kAtOnce));
   return CommitNext(std::move(next));
 }
 
@@ -143,7 +143,7 @@ Result<void> LongStream::Commit(size_t entries) {
   BW_TRY(BringRows(log, row_table_, names, next));
   CommitPlan plan = PlanCommit(std::move(next), runs, log.env().clock.WallNow().count());
   BW_CHECK(plan.changes);
-  BW_TRY(ArchiveHistory(log, plan.next, kForever));
+  BW_TRY(ArchiveHistory(log, plan.next, newest_.manifest.next_step, kForever));
   return CommitNext(std::move(plan.next));
 }
 

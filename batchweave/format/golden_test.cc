@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "batchweave/format/archive.h"
+#include "batchweave/format/intent.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/format/manifest.h"
 #include "batchweave/format/part_message.h"
@@ -243,6 +244,30 @@ TEST(GoldenTest, ArchivedObjects) {
   const Bytes rows = Golden("archived-rows.bin", EncodeArchivedRows(GoldenRows()));
   EXPECT_THAT(DecodeArchivedRows(rows), IsOkAndHolds(GoldenRows()));
   EXPECT_EQ(EncodeArchivedRows(GoldenRows()), rows);
+}
+
+TEST(GoldenTest, Intents) {
+  const Entry batch = GoldenEntries().front();
+  const BatchIntent batches{.stream_id = kStream,
+                            .writer_features = 2,
+                            .producer = batch.producer,
+                            .incarnation = batch.incarnation,
+                            .last_seq = batch.seq,
+                            .entries = {batch},
+                            .finish = true,
+                            .forget = true};
+  const OpeningIntent opening{.stream_id = kStream,
+                              .writer_features = 2,
+                              .producer = "images",
+                              .base = {4000},
+                              .nonce = 0xaaaaaaaaaaaaaaaa,
+                              .reopen = true};
+  const Bytes batches_golden = Golden("batch-intent.bin", EncodeIntent(batches));
+  EXPECT_THAT(DecodeBatchIntent(batches_golden), IsOkAndHolds(batches));
+  EXPECT_EQ(EncodeIntent(batches), batches_golden);
+  const Bytes opening_golden = Golden("opening-intent.bin", EncodeIntent(opening));
+  EXPECT_THAT(DecodeOpeningIntent(opening_golden), IsOkAndHolds(opening));
+  EXPECT_EQ(EncodeIntent(opening), opening_golden);
 }
 
 TEST(GoldenTest, PartMessages) {

@@ -73,7 +73,7 @@ Result<ManifestHead> DecodeManifestHead(ByteView prefix) {
   return head;
 }
 
-Result<Manifest> DecodeManifestRest(ManifestHead head, ByteView rest) {
+Result<void> CheckRestBlock(const ManifestHead& head, ByteView rest) {
   if (rest.size() != head.rest_bytes) {
     return Corrupt(
         fmt::format("rest of the manifest has the wrong length: bytes={} expected={}", rest.size(), head.rest_bytes));
@@ -82,6 +82,11 @@ Result<Manifest> DecodeManifestRest(ManifestHead head, ByteView rest) {
     return Corrupt(fmt::format("checksum mismatch in the rest of the manifest: expected={:016x} found={:016x}",
                                head.rest_hash, found));
   }
+  return {};
+}
+
+Result<Manifest> DecodeManifestRest(ManifestHead head, ByteView rest) {
+  BW_TRY(CheckRestBlock(head, rest));
   BW_TRY(DecodeRestBlock(rest, head.manifest));
   BW_TRY(CheckManifest(head.manifest));
   return std::move(head.manifest);

@@ -29,6 +29,9 @@ Bytes EncodeRestBlock(const Manifest& manifest);
 // Errors: kCorrupt, kIncompatible (an unknown reader feature).
 Result<ManifestHead> DecodeHeadBlock(ByteView block);
 
+// Whether `rest` is the whole of the rest that `head` names. Errors: kCorrupt.
+Result<void> CheckRestBlock(const ManifestHead& head, ByteView rest);
+
 // Adds to `manifest`, which holds what the head says, what the rest says. `block` has the right checksum.
 // Errors: kCorrupt.
 Result<void> DecodeRestBlock(ByteView block, Manifest& manifest);

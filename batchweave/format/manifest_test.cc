@@ -9,6 +9,7 @@
 #include "batchweave/format/archive.h"
 #include "batchweave/format/little_endian.h"
 #include "batchweave/format/manifest_blocks.h"
+#include "batchweave/format/manifest_glimpse.h"
 #include "batchweave/format/object_frame.h"
 #include "batchweave/testing/format_builders.h"
 #include "batchweave/testing/matchers.h"
@@ -68,6 +69,39 @@ RC_GTEST_PROP(ManifestProperty, HeadHoldsTheNewestAndLeadsToTheRest, (uint64_t s
   RC_ASSERT(head.manifest.tail.empty() == manifest.tail.empty());
   RC_ASSERT(std::ranges::equal(head.manifest.tail, std::span(manifest.tail).last(head.manifest.tail.size())));
   RC_ASSERT(*DecodeManifestRest(head, ByteView(encoded.bytes).subspan(head.rest_offset)) == manifest);
+}
+
+// What is glimpsed is what is decoded, of any version and any producers.
+RC_GTEST_PROP(ManifestProperty, AGlimpseIsAPartOfTheWhole, (uint64_t seed)) {
+  SeededRandom random(seed);
+  const Manifest whole = ArbitraryManifest(random, *rc::gen::inRange<size_t>(0, 20));
+  std::vector<std::string> asked = {"nobody"};
+  Manifest expected = whole;
+  std::erase_if(expected.rows, [&](const ProducerRow& row) {
+    if (random.Next() % 2 == 0) return true;
+    asked.push_back(row.producer);
+    return false;
+  });
+  expected.tail.clear();
+  expected.groups.clear();
+  expected.archives.clear();
+  expected.checkpoints.clear();
+  expected.quarantines.clear();
+  const ManifestGlimpse glimpse = *GlimpseManifest(EncodeManifest(whole).bytes, asked);
+  RC_ASSERT(glimpse.manifest == expected);
+  RC_ASSERT(glimpse.recent == RecentProducers(whole));
+}
+
+TEST(ManifestTest, DamageIsSeenInAGlimpseToo) {
+  Bytes object = EncodeManifest(MakeManifest({MakeEntry("a", 1), MakeEntry("a", 2)})).bytes;
+  for (size_t bit = 0; bit < object.size() * 8; ++bit) {
+    const auto mask = static_cast<std::byte>(1 << (bit % 8));
+    object[bit / 8] ^= mask;
+    EXPECT_THAT(GlimpseManifest(object, {}), IsError(ErrorCode::kCorrupt)) << bit;
+    object[bit / 8] ^= mask;
+  }
+  object.push_back({});
+  EXPECT_THAT(GlimpseManifest(object, {}), IsError(ErrorCode::kCorrupt));
 }
 
 TEST(ManifestTest, HeadOfALongTailFitsOneRead) {

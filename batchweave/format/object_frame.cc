@@ -31,7 +31,7 @@ struct Kind {
 };
 
 // In the order of ObjectKind.
-constexpr std::array<Kind, 7> kKinds = {{
+constexpr std::array<Kind, 9> kKinds = {{
     {"BWmanif\n", "manifest"},
     {"BWtombs\n", "tombstone"},
     {"BWentry\n", "archived entries"},
@@ -39,6 +39,8 @@ constexpr std::array<Kind, 7> kKinds = {{
     {"BWrows_\n", "archived rows"},
     {"BWtickt\n", "part ticket"},
     {"BWrecpt\n", "part receipt"},
+    {"BWbatch\n", "batch intent"},
+    {"BWopen_\n", "producer's opening"},
 }};
 
 std::optional<ObjectKind> KindOf(std::string_view magic) {

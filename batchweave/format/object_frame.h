@@ -20,6 +20,8 @@ enum class ObjectKind : uint8_t {
   kArchivedRows,
   kPartTicket,
   kPartReceipt,
+  kBatchIntent,
+  kOpeningIntent,
 };
 
 // "manifest", "tombstone", ...

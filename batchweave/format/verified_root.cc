@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "batchweave/format/archive_generated.h"
+#include "batchweave/format/intent_generated.h"
 #include "batchweave/format/manifest_generated.h"
 #include "batchweave/format/parts_generated.h"
 #include "batchweave/format/tgb_generated.h"
@@ -36,5 +37,7 @@ template Result<const wire::ArchivedRows*> VerifiedRoot(ByteView, std::string_vi
 template Result<const wire::TgbIndex*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::PartTicket*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::PartReceipt*> VerifiedRoot(ByteView, std::string_view);
+template Result<const wire::BatchIntent*> VerifiedRoot(ByteView, std::string_view);
+template Result<const wire::OpeningIntent*> VerifiedRoot(ByteView, std::string_view);
 
 }  // namespace batchweave

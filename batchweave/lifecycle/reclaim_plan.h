@@ -18,30 +18,23 @@ enum class Fate {
   kNotUnderstood,  // No key of ours: never deleted.
 };
 
-// Judges by one version. Where a producer's opening is announced and this many versions have passed, no committer may
-// take it any more.
-inline constexpr uint64_t kOpeningVersionsMax = 1000;
-
+// Judges by one version.
 class ReclaimJudge {
  public:
   // `rows` are those of all producers (ReadRows): without the archived ones their producers would seem to be gone.
   // `reached` is what `newest` reaches.
-  ReclaimJudge(const StreamKeys& keys, const Manifest& newest, std::vector<ProducerRow> rows, ReachedKeys reached);
+  ReclaimJudge(const StreamKeys& keys, Manifest newest, std::vector<ProducerRow> rows, ReachedKeys reached);
 
   // Versions, placeholders and hints of groups are alive. The key need not exist.
   Fate Judge(std::string_view key) const;
 
-  Version version() const { return version_; }
+  Version version() const { return newest_.version; }
 
  private:
   const ProducerRow* FindRow(std::string_view producer) const;
-  bool IsBatchDead(const ParsedKey& key) const;
-  bool IsOpeningDead(const ParsedKey& key) const;
 
   const StreamKeys keys_;
-  const Version version_;
-  const bool sealed_;
-  const std::vector<GroupRow> groups_;
+  const Manifest newest_;
   const std::vector<ProducerRow> rows_;
   const ReachedKeys reached_;
 };

@@ -134,6 +134,24 @@ Result<void> ArchiveRows(ManifestLog& log, Manifest& next, TimePoint deadline, u
   return {};
 }
 
+// What a version adds to the one that it follows.
+struct Added {
+  uint64_t tail_bytes = 0;
+  uint64_t rows_bytes = 0;
+};
+
+Added AddedSince(const Manifest& next, Step base_end) {
+  Added added;
+  for (uint64_t i = 0; i < next.next_step.value - base_end.value; ++i) {
+    added.tail_bytes += EntryBytes(next.tail[next.tail.size() - 1 - i]);
+  }
+  for (const ProducerRow& row : next.rows) {
+    if ((row.step && *row.step >= base_end) || row.incarnation.value == next.version.value)
+      added.rows_bytes += RowBytes(row);
+  }
+  return added;
+}
+
 }  // namespace
 
 uint64_t TailBytes(const Manifest& manifest) {
@@ -148,13 +166,17 @@ uint64_t RowsBytes(const Manifest& manifest) {
   return bytes;
 }
 
-Result<void> ArchiveHistory(ManifestLog& log, Manifest& next, TimePoint deadline, const ArchiveLimits& limits) {
+Result<void> ArchiveHistory(ManifestLog& log, Manifest& next, Step base_end, TimePoint deadline,
+                            const ArchiveLimits& limits) {
   Random& random = log.env().random;
-  if (IsDue(TailBytes(next), limits.tail_bytes_low, limits.tail_bytes_high, random)) {
-    BW_TRY(ArchiveTail(log, next, deadline, limits.tail_bytes_kept));
+  const Added added = AddedSince(next, base_end);
+  if (IsDue(TailBytes(next), std::max(limits.tail_bytes_low, 3 * added.tail_bytes),
+            std::max(limits.tail_bytes_high, 4 * added.tail_bytes), random)) {
+    BW_TRY(ArchiveTail(log, next, deadline, std::max(limits.tail_bytes_kept, 2 * added.tail_bytes)));
     BW_TRY(FoldArchives(log, next, deadline));
   }
-  if (IsDue(RowsBytes(next), limits.rows_bytes_low, limits.rows_bytes_high, random)) {
+  if (IsDue(RowsBytes(next), std::max(limits.rows_bytes_low, 3 * added.rows_bytes),
+            std::max(limits.rows_bytes_high, 4 * added.rows_bytes), random)) {
     BW_TRY(ArchiveRows(log, next, deadline, limits.row_versions_kept));
   }
   return {};

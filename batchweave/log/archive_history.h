@@ -6,6 +6,7 @@
 
 #include "batchweave/base/result.h"
 #include "batchweave/format/manifest.h"
+#include "batchweave/log/dead_keys.h"
 #include "batchweave/log/manifest_log.h"
 
 namespace batchweave {
@@ -21,7 +22,7 @@ struct ArchiveLimits {
   uint64_t rows_bytes_high = uint64_t{80} << 10;
   // Versions that must have passed since the opening of a producer that was forgotten before its row may go: as long as
   // an announced opening may still be taken.
-  uint64_t row_versions_kept = 1000;
+  uint64_t row_versions_kept = kOpeningVersionsMax;
 };
 
 // Bytes that these take in a manifest, roughly.
@@ -32,6 +33,9 @@ uint64_t RowsBytes(const Manifest& manifest);
 // Their keys are drawn anew at each call: a version that is lost to another committer leaves them to the reclaimer.
 // Errors: those of PutUnique, and of ReadArchivedRows with kUnavailable for kNotFound: what `next` was built on is not the
 // newest any more.
-Result<void> ArchiveHistory(ManifestLog& log, Manifest& next, TimePoint deadline, const ArchiveLimits& limits = {});
+// `base_end` is the next_step of the version that `next` follows: a version that adds much keeps several times as much, so
+// that who was told late still finds it there.
+Result<void> ArchiveHistory(ManifestLog& log, Manifest& next, Step base_end, TimePoint deadline,
+                            const ArchiveLimits& limits = {});
 
 }  // namespace batchweave

@@ -48,7 +48,7 @@ class ArchiveHistoryTest : public ::testing::Test {
     row.step = next.next_step;
     next.tail.push_back(Batch(producer, ++row.seq));
     next.next_step = next.next_step + 1;
-    BW_TRY(ArchiveHistory(log, next, kForever, kSmall));
+    BW_TRY(ArchiveHistory(log, next, manifest_.next_step, kForever, kSmall));
     manifest_ = next;
     return {};
   }
@@ -143,7 +143,7 @@ TEST_F(ArchiveHistoryTest, TableThatIsGoneWhenRowsAreArchivedMeansToBeginAgain) 
   for (int i = 0; grown.ok(); ++i) {
     manifest_.rows.push_back({.producer = "z" + std::to_string(1000 + i), .incarnation = {1}});
     Manifest next = manifest_;
-    grown = ArchiveHistory(log, next, kForever, kSmall);
+    grown = ArchiveHistory(log, next, next.next_step, kForever, kSmall);
   }
   EXPECT_THAT(grown, IsError(ErrorCode::kUnavailable));
 }

@@ -49,7 +49,8 @@ Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const 
       first_made->version = next.version;
       next = *first_made;
     }
-    const Result<void> ready = changed.ok() ? ArchiveHistory(log, next, deadline) : changed.error();
+    const Result<void> ready =
+        changed.ok() ? ArchiveHistory(log, next, base.manifest.next_step, deadline) : changed.error();
     if (FailedWith(ready, ErrorCode::kUnavailable)) {
       last = ready.error();
       continue;

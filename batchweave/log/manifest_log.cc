@@ -17,20 +17,28 @@ constexpr int kFindAttemptsMax = 8;
 // A head longer than the first guess is read again; it may meanwhile have become a tombstone, once.
 constexpr int kHeadReadsMax = 3;
 
+Result<LoggedManifest> DecodeLogged(ByteView object) {
+  return LoggedManifest{.manifest = BW_TRY(DecodeManifest(object)), .hash = BW_TRY(ManifestHash(object))};
+}
+
 }  // namespace
 
 ManifestLog::ManifestLog(Env env, StreamKeys keys, Hash128 stream_json_hash)
     : env_(env), keys_(std::move(keys)), stream_json_hash_(stream_json_hash) {}
 
-Result<LoggedManifest> ManifestLog::ReadNewest() {
+// The newest version as `decode` makes it of its object; none where nothing was committed.
+template <typename Decoded, typename Decode>
+Result<Decoded> ManifestLog::Newest(Decode decode) {
   for (int attempt = 0; attempt < kFindAttemptsMax; ++attempt) {
     const Version newest = BW_TRY(FindNewest());
     if (newest == Version{0}) {
       // Versions stay as long as their stream: those that were seen went with it.
       if (newest_hint_.load(std::memory_order_relaxed) != 0) return Deleted();
-      return LoggedManifest{.manifest = EmptyManifest(keys_.stream_id, stream_json_hash_), .hash = stream_json_hash_};
+      Decoded none;
+      none.manifest = EmptyManifest(keys_.stream_id, stream_json_hash_);
+      return none;
     }
-    Result<LoggedManifest> read = Read(newest);
+    Result<Decoded> read = Read<Decoded>(newest, decode);
     if (FailedWith(read, ErrorCode::kTrimmed)) continue;
     if (FailedWith(read, ErrorCode::kNotFound) || (read.ok() && read->manifest.deleted)) return Deleted();
     return read;
@@ -38,6 +46,32 @@ Result<LoggedManifest> ManifestLog::ReadNewest() {
   return Error{
       ErrorCode::kUnavailable,
       fmt::format("the newest manifest was retired {} times while being read: name={}", kFindAttemptsMax, keys_.name)};
+}
+
+template <typename Decoded, typename Decode>
+Result<Decoded> ManifestLog::Read(Version version, Decode decode) {
+  const auto once = [&]() -> Result<Decoded> {
+    const Bytes object = BW_TRY(env_.store.Read(keys_.Manifest(version)));
+    Learn(version);
+    Decoded read = BW_TRY(decode(object));
+    BW_TRY(CheckIdentity(read.manifest, version));
+    return read;
+  };
+  Result<Decoded> read = once();
+  // A store may make one read of several requests, and a tombstone may have come between them. It comes once: what is
+  // read now is whole.
+  if (FailedWith(read, ErrorCode::kCorrupt)) return once();
+  return read;
+}
+
+Result<LoggedManifest> ManifestLog::ReadNewest() {
+  LoggedManifest newest = BW_TRY(Newest<LoggedManifest>(DecodeLogged));
+  if (newest.manifest.version == Version{0}) newest.hash = stream_json_hash_;
+  return newest;
+}
+
+Result<ManifestGlimpse> ManifestLog::GlimpseNewest(std::span<const std::string> producers) {
+  return Newest<ManifestGlimpse>([&](ByteView object) { return GlimpseManifest(object, producers); });
 }
 
 Error ManifestLog::Deleted() const {
@@ -49,21 +83,7 @@ Result<LoggedManifest> ManifestLog::Refresh(LoggedManifest known) {
   return known;
 }
 
-Result<LoggedManifest> ManifestLog::Read(Version version) {
-  Result<LoggedManifest> read = ReadOnce(version);
-  // A store may make one read of several requests, and a tombstone may have come between them. It comes once: what is
-  // read now is whole.
-  if (FailedWith(read, ErrorCode::kCorrupt)) return ReadOnce(version);
-  return read;
-}
-
-Result<LoggedManifest> ManifestLog::ReadOnce(Version version) {
-  const Bytes object = BW_TRY(env_.store.Read(keys_.Manifest(version)));
-  Learn(version);
-  LoggedManifest read{.manifest = BW_TRY(DecodeManifest(object)), .hash = BW_TRY(ManifestHash(object))};
-  BW_TRY(CheckIdentity(read.manifest, version));
-  return read;
-}
+Result<LoggedManifest> ManifestLog::Read(Version version) { return Read<LoggedManifest>(version, DecodeLogged); }
 
 Result<ManifestHead> ManifestLog::ReadHead(Version version) {
   const std::string key = keys_.Manifest(version);

@@ -11,6 +11,7 @@
 #include "batchweave/base/result.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/format/manifest.h"
+#include "batchweave/format/manifest_glimpse.h"
 #include "batchweave/store/env.h"
 
 namespace batchweave {
@@ -33,6 +34,9 @@ class ManifestLog {
   // Errors: kNotFound (the stream was deleted), kIncompatible, kCorrupt, kUnavailable, kDenied.
   Result<LoggedManifest> ReadNewest();
 
+  // What the newest version says of `producers`, and no more. Errors: as ReadNewest.
+  Result<ManifestGlimpse> GlimpseNewest(std::span<const std::string> producers);
+
   // `known` itself, in one request, where nothing follows it; else as ReadNewest.
   Result<LoggedManifest> Refresh(LoggedManifest known);
 
@@ -52,7 +56,10 @@ class ManifestLog {
  private:
   friend class PendingCommit;  // It alone writes slots, and learns of versions as it does.
 
-  Result<LoggedManifest> ReadOnce(Version version);
+  template <typename Decoded, typename Decode>
+  Result<Decoded> Newest(Decode decode);
+  template <typename Decoded, typename Decode>
+  Result<Decoded> Read(Version version, Decode decode);
   Result<Version> FindNewestByList();
   Result<Version> FindNewestByProbing();
   Error Deleted() const;

@@ -89,7 +89,7 @@ TEST(CommitPlanTest, SeqThatIsCommittedAlreadyIsNotCommittedAgain) {
 TEST(CommitPlanTest, SealedStreamTakesNoBatchButLetsAProducerFinish) {
   Manifest sealed = Base();
   sealed.sealed = true;
-  CommitRun finish{.producer = "b", .incarnation = {2}, .entries = {}, .finish = true};
+  CommitRun finish{.producer = "b", .incarnation = {2}, .entries = {}, .committed_seq = 5, .finish = true};
   const CommitRun runs[] = {Batches("a", 1, 1, 1), finish};
   const CommitPlan plan = PlanCommit(sealed, runs, 0);
   EXPECT_EQ(plan.verdicts, (std::vector{Verdict::kSealed, Verdict::kTaken}));

@@ -1,7 +1,6 @@
 #include "batchweave/producer/committer.h"
 
 #include <algorithm>
-#include <string>
 #include <unordered_set>
 #include <utility>
 
@@ -16,9 +15,6 @@ namespace {
 // One call tries a slot no longer than this before it reports that it is undecided, and the next call goes on: so long may
 // the end of a process have to wait for it.
 constexpr Duration kResolveTime = std::chrono::seconds(5);
-
-// Entries from the newest that tell who else commits: more than the committers that one log can carry alone.
-constexpr size_t kRecentEntries = 256;
 
 constexpr Duration kRetryDelayFirst = std::chrono::milliseconds(50);
 constexpr Duration kRetryDelayMax = std::chrono::seconds(5);
@@ -36,30 +32,99 @@ void CleanUp(ManifestLog& log, const CollectedRuns& lost) {
   if (!keys.empty()) static_cast<void>(log.env().store.Delete(keys));
 }
 
+// Distinct producers of others among the newest `count` of `recent`.
+size_t CountOthers(const std::vector<std::string>& recent, size_t count, const std::unordered_set<std::string>& ours) {
+  std::unordered_set<std::string_view> others;
+  for (size_t i = recent.size() - count; i < recent.size(); ++i) {
+    if (!ours.contains(recent[i])) others.insert(recent[i]);
+  }
+  return others.size();
+}
+
+// What `manifest` covers of `run` already; all of it where the producer is not its holder's any more.
+CommitRun CoveredOf(const Manifest& manifest, CommitRun run) {
+  const ProducerRow* row = FindRow(manifest, run.producer);
+  if (row == nullptr || row->incarnation != run.incarnation) return run;
+  run.finish = run.finish && row->seq == run.last_seq() && row->state != ProducerRow::State::kOpen;
+  std::erase_if(run.entries, [&](const Entry& entry) { return entry.seq > row->seq; });
+  if (run.entries.empty()) run.committed_seq = std::min(run.committed_seq, row->seq);
+  return run;
+}
+
 }  // namespace
 
 Committer::Committer(Env env, ManifestLog& log, Pipeline& pipeline, CommitLaw& law)
-    : env_(env), log_(log), pipeline_(pipeline), law_(law) {}
+    : env_(env), log_(log), pipeline_(pipeline), law_(law), others_(log), own_(log) {}
 
 void Committer::CommitOnce() {
-  if (!attempt_) AwaitTurn();
+  if (!attempt_) {
+    const Result<bool> is_due = AwaitTurn();
+    if (!is_due.ok()) return Backoff(is_due.error());
+    if (!*is_due) return Backoff({});
+  }
   Backoff(Attempt());
 }
 
-void Committer::AwaitTurn() {
-  while (true) {
-    const CommitLaw::Decision decision = law_.Decide(env_.clock.Now());
-    if (decision.at > env_.clock.Now()) pipeline_.SleepUntil(decision.at);
-    if (decision.action == CommitLaw::Action::kTry || !base_) return;
-    Result<LoggedManifest> seen = log_.Refresh(*base_);
-    if (!seen.ok()) return;  // The attempt will meet it again, and report it.
-    See(*std::move(seen));
+// True: an attempt is due. False: nothing is left to commit.
+Result<bool> Committer::AwaitTurn() {
+  while (!pipeline_.stopped()) {
+    own_.KeepOnly(pipeline_.Names());
+    const uint64_t ready = pipeline_.ready();
+    const CollectedRuns runs = pipeline_.CollectRuns();
+    if (runs.runs.empty() && !law_.serves()) return false;
+    const auto lacks = [&](const CommitRun& run) { return own_.LacksSomeOf(run); };
+    const CommitLaw::Pending pending{.announced = !own_.empty(), .unannounced = std::ranges::any_of(runs.runs, lacks)};
+    const CommitLaw::Decision decision = law_.Decide(env_.clock.Now(), pending);
+    if (decision.at > env_.clock.Now()) {
+      pipeline_.AwaitMore(decision.at, ready);
+      continue;
+    }
+    for_all_ = decision.action == CommitLaw::Action::kTryForAll;
+    switch (decision.action) {
+      case CommitLaw::Action::kTry:
+      case CommitLaw::Action::kTryForAll: return true;
+      case CommitLaw::Action::kAnnounce: BW_TRY(Announce(runs)); break;
+      case CommitLaw::Action::kAsk: BW_TRY(Ask()); break;
+      case CommitLaw::Action::kLook: BW_TRY(Look()); break;
+    }
   }
+  return false;
+}
+
+Result<void> Committer::Announce(const CollectedRuns& runs) {
+  const TimePoint began = env_.clock.Now();
+  for (const CommitRun& run : runs.runs) {
+    if (own_.LacksSomeOf(run)) BW_TRY(own_.Announce(run, After(began, kResolveTime)));
+  }
+  law_.OnAnnounced(began, env_.clock.Now(), NextUnit(env_.random));
+  return {};
+}
+
+// The cheapest request that there is tells whether another has taken what was announced. That it is gone proves nothing:
+// the rows of the newest version tell.
+Result<void> Committer::Ask() {
+  const Result<uint64_t> size = env_.store.Stat(own_.Oldest());
+  if (size.ok()) {
+    law_.OnPassed(env_.clock.Now(), NextUnit(env_.random));
+    return {};
+  }
+  if (size.error().code != ErrorCode::kNotFound) return size.error();
+  own_.ForgetOldest();
+  ManifestGlimpse newest = BW_TRY(log_.GlimpseNewest(Waiting(pipeline_.CollectRuns())));
+  See(newest.manifest.version, newest.manifest.next_step, newest.recent);
+  BW_TRY(Settle(std::move(newest.manifest)));
+  law_.OnTaken();
+  return {};
+}
+
+Result<void> Committer::Look() {
+  Build(base_ ? BW_TRY(log_.Refresh(*base_)) : BW_TRY(log_.ReadNewest()));
+  return {};
 }
 
 Result<void> Committer::Attempt() {
   if (!attempt_) BW_TRY(Begin());
-  if (!attempt_) return {};  // Nothing of it was accepted: the producers know.
+  if (!attempt_) return {};
   const Duration time = BW_MUTATION(kMovesOnWhileUndecided) ? Duration{} : kResolveTime;
   const Result<PendingCommit::Outcome> outcome = attempt_->Resolve(After(env_.clock.Now(), time));
   if (FailedWith(outcome, ErrorCode::kUnknownOutcome)) {
@@ -69,40 +134,81 @@ Result<void> Committer::Attempt() {
   }
   const PendingCommit decided = *std::exchange(attempt_, std::nullopt);
   const bool won = outcome.ok() && *outcome == PendingCommit::Outcome::kCommitted;
-  law_.OnAttempt(attempt_began_, env_.clock.Now(), won, NextUnit(env_.random));
+  law_.OnAttempt({.began = attempt_began_, .ended = env_.clock.Now(), .won = won, .taken = taken_},
+                 NextUnit(env_.random));
   if (!outcome.ok()) return outcome.error();
   pipeline_.CountCommit(won);
   if (BW_MUTATION(kLoserCleansUp) && !won) CleanUp(log_, attempted_);
-  if (!won) return {};  // The next attempt begins from the newest version.
+  if (!won) {  // The next attempt begins from the newest version.
+    base_.reset();
+    row_table_ = {};
+    return {};
+  }
   BW_FAULT_POINT("batches.committed");
-  base_ = decided.committed();
+  Build(decided.committed());
   pipeline_.Acknowledge(attempted_, verdicts_);
+  DeleteDead();
   return {};
 }
 
-// Reads what to build on, and freezes an attempt of what is uploaded now. Leaves none where nothing is accepted.
+// Reads what to build on, and freezes an attempt of what is uploaded and announced now. Leaves none where nothing is to be
+// committed, or where the law says that too many are at it.
 Result<void> Committer::Begin() {
   attempt_began_ = env_.clock.Now();
+  Announced announced;
+  others_.Clear();
+  if (for_all_ && !BW_TRY(ReadAnnounced(announced))) return {};
+  BW_TRY(ReadBase());
+  BW_TRY(Settle(base_->manifest));
+  attempted_ = pipeline_.CollectRuns();
+  return Freeze(announced);
+}
+
+// False: this attempt had better not go on.
+Result<bool> Committer::ReadAnnounced(Announced& announced) {
+  const auto goes_on = [&](size_t found) { return law_.GoesOn(env_.clock.Now(), found, NextUnit(env_.random)); };
+  if (!BW_TRY(others_.List(pipeline_.Names(), goes_on))) return false;
+  std::optional<Announced> read = BW_TRY(others_.Read());
+  if (!read) {  // Another was first.
+    law_.OnAttempt({.began = attempt_began_, .ended = env_.clock.Now()}, NextUnit(env_.random));
+    base_.reset();
+    return false;
+  }
+  announced = *std::move(read);
+  return true;
+}
+
+Result<void> Committer::ReadBase() {
+  // Who serves has committed the newest version itself, a moment ago.
+  if (base_ && law_.serves()) return {};
   LoggedManifest newest = base_ ? BW_TRY(log_.Refresh(*base_)) : BW_TRY(log_.ReadNewest());
   if (BW_MUTATION(kBatchesNotRebased) && base_) {
     base_->manifest.version = newest.manifest.version;
     newest.manifest = base_->manifest;
   }
-  See(std::move(newest));
-  attempted_ = pipeline_.CollectRuns();
+  Build(std::move(newest));
+  return {};
+}
+
+Result<void> Committer::Freeze(const Announced& announced) {
   Manifest next = BW_TRY(BeginNext(*base_));
-  std::vector<std::string> names;
-  for (const CommitRun& run : attempted_.runs) names.push_back(run.producer);
+  std::vector<std::string> names = others_.Producers();
+  for (std::string& name : Waiting(attempted_)) names.push_back(std::move(name));
   BW_TRY(BringRows(log_, row_table_, names, next));
-  CommitPlan plan = PlanCommit(std::move(next), attempted_.runs, env_.clock.WallNow().count());
+  CommitPlan plan = PlanCommit(std::move(next), attempted_.runs, env_.clock.WallNow().count(), announced);
   verdicts_ = std::move(plan.verdicts);
+  taken_ = plan.taken;
+  // Before rows move to a table.
+  dead_ = others_.Dead(plan.next);
+  for (std::string& key : own_.Dead(plan.next)) dead_.push_back(std::move(key));
   if (plan.changes) {
-    BW_TRY(ArchiveHistory(log_, plan.next, After(env_.clock.Now(), kResolveTime)));
+    BW_TRY(ArchiveHistory(log_, plan.next, base_->manifest.next_step, After(env_.clock.Now(), kResolveTime)));
     attempt_.emplace(log_, *base_, std::move(plan.next));
     return {};
   }
-  // What the rows cover already was committed, though this process was never told: acknowledged is acknowledged.
-  pipeline_.Acknowledge(attempted_, verdicts_);
+  law_.OnNothing(env_.clock.Now());
+  pipeline_.Acknowledge(attempted_, verdicts_);  // Fenced, or sealed.
+  DeleteDead();
   return {};
 }
 
@@ -117,16 +223,62 @@ Result<void> Committer::FreezeAgain() {
   return {};
 }
 
-void Committer::See(LoggedManifest version) {
-  const bool moved = !base_ || base_->manifest.version != version.manifest.version;
+// The next attempt builds on `version`.
+void Committer::Build(LoggedManifest version) {
   base_ = std::move(version);
+  See(base_->manifest.version, base_->manifest.next_step, RecentProducers(base_->manifest));
+}
+
+void Committer::See(Version version, Step end, const std::vector<std::string>& recent) {
   const std::unordered_set<std::string> ours = pipeline_.Names();
-  std::unordered_set<std::string_view> others;
-  const std::vector<Entry>& tail = base_->manifest.tail;
-  for (size_t i = tail.size() - std::min(tail.size(), kRecentEntries); i < tail.size(); ++i) {
-    if (!ours.contains(tail[i].producer)) others.insert(tail[i].producer);
+  CommitLaw::Seen tells{.others = CountOthers(recent, recent.size(), ours)};
+  if (seen_version_ != Version{} && version > seen_version_) {
+    tells.versions = version.value - seen_version_.value;
+    const uint64_t added = end.value - seen_end_.value;
+    const auto a_version = static_cast<double>(added) / static_cast<double>(tells.versions);
+    // Of more than are glimpsed each is taken for another producer's.
+    const bool are_seen = added <= recent.size();
+    tells.crowd = are_seen ? std::min(a_version, static_cast<double>(CountOthers(recent, added, ours))) : a_version;
   }
-  law_.OnVersionSeen(env_.clock.Now(), others.size(), moved);
+  seen_version_ = version;
+  seen_end_ = end;
+  law_.OnVersionSeen(env_.clock.Now(), tells);
+}
+
+// Whose rows tell what became of what is pending here.
+std::vector<std::string> Committer::Waiting(const CollectedRuns& runs) const {
+  std::vector<std::string> names = own_.Producers();
+  for (const CommitRun& run : runs.runs) names.push_back(run.producer);
+  std::ranges::sort(names);
+  names.erase(std::ranges::unique(names).begin(), names.end());
+  return names;
+}
+
+// What the newest version has of this process's batches, whoever committed them, is acknowledged: under one's own
+// incarnation nobody else can have uploaded them. Under another the row says nothing of them (M2).
+Result<void> Committer::Settle(Manifest seen) {
+  const CollectedRuns pending = pipeline_.CollectRuns();
+  BW_TRY(BringRows(log_, row_table_, Waiting(pending), seen));
+  CollectedRuns covered;
+  std::vector<Verdict> verdicts;
+  for (size_t i = 0; i < pending.runs.size(); ++i) {
+    CommitRun run = CoveredOf(seen, pending.runs[i]);
+    const Verdict verdict = JudgeRun(seen, run);
+    if (verdict == Verdict::kTaken && run.entries.empty() && !run.finish) continue;
+    verdicts.push_back(verdict);
+    covered.runs.push_back(std::move(run));
+    covered.producers.push_back(pending.producers[i]);
+  }
+  pipeline_.Acknowledge(covered, verdicts);
+  own_.Forget(own_.Dead(seen));
+  return {};
+}
+
+// At best: else the next LIST has them again, and a reclaimer takes them one day.
+void Committer::DeleteDead() {
+  own_.Forget(dead_);
+  if (!dead_.empty()) static_cast<void>(env_.store.Delete(dead_));
+  dead_.clear();
 }
 
 void Committer::Backoff(const Result<void>& result) {

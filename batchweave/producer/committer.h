@@ -1,15 +1,20 @@
-// Commits what the producers of one process have uploaded: one committer for all of them, one version for all runs.
+// Commits what the producers of one process have uploaded, and what those of others have announced: one committer for all
+// producers of the process, one version for all that is taken. docs/protocol.md, Combining; docs/commit-control.md.
 //
 // Synchronous: a call does its work and returns. Not safe for concurrent use: one loop calls it.
 #pragma once
 
 #include <optional>
+#include <string>
+#include <vector>
 
 #include "batchweave/base/result.h"
 #include "batchweave/log/manifest_log.h"
 #include "batchweave/log/pending_commit.h"
 #include "batchweave/log/producer_rows.h"
+#include "batchweave/producer/announced_reader.h"
 #include "batchweave/producer/commit_law.h"
+#include "batchweave/producer/own_announcements.h"
 #include "batchweave/producer/pipeline.h"
 
 namespace batchweave {
@@ -19,28 +24,50 @@ class Committer {
   // All must outlive the committer.
   Committer(Env env, ManifestLog& log, Pipeline& pipeline, CommitLaw& law);
 
-  // Waits as the law says, then commits what is uploaded, and tells the producers. Errors are told to them too, and
-  // end nothing: what was not committed is tried by the next call. Returns early when the pipeline stops.
+  // Waits as the law says, and announces meanwhile; then commits what is uploaded, and tells the producers. Errors are told
+  // to them too, and end nothing: what was not committed is tried by the next call. Returns early when the pipeline stops,
+  // or when another has committed it all.
   void CommitOnce();
 
+  // There may be something to commit though nothing is pending here.
+  bool serves() const { return law_.serves(); }
+
  private:
-  void AwaitTurn();
+  Result<bool> AwaitTurn();
+  Result<void> Announce(const CollectedRuns& runs);
+  Result<void> Ask();
+  Result<void> Look();
   Result<void> Attempt();
   Result<void> Begin();
+  Result<bool> ReadAnnounced(Announced& announced);
+  Result<void> ReadBase();
+  Result<void> Freeze(const Announced& announced);
   Result<void> FreezeAgain();  // For kNewBodyForTheSlot.
-  void See(LoggedManifest version);
+  void Build(LoggedManifest version);
+  void See(Version version, Step end, const std::vector<std::string>& recent);
+  Result<void> Settle(Manifest seen);
+  std::vector<std::string> Waiting(const CollectedRuns& runs) const;
+  void DeleteDead();
   void Backoff(const Result<void>& result);
 
   const Env env_;
   ManifestLog& log_;
   Pipeline& pipeline_;
   CommitLaw& law_;
-  std::optional<LoggedManifest> base_;  // The newest version seen.
+  AnnouncedReader others_;
+  OwnAnnouncements own_;
+  // The newest version seen, while it may still be the newest: it is large.
+  std::optional<LoggedManifest> base_;
+  Version seen_version_{};
+  Step seen_end_{};
   RowTable row_table_;
   // The attempt under way. After an unknown outcome it alone is tried, until it is decided.
+  bool for_all_ = false;
   std::optional<PendingCommit> attempt_;
   CollectedRuns attempted_;
   std::vector<Verdict> verdicts_;
+  size_t taken_ = 0;
+  std::vector<std::string> dead_;  // Announcements of no use once the attempt has won.
   TimePoint attempt_began_{};
   Duration retry_delay_{0};
 };

@@ -65,7 +65,11 @@ uint64_t Pipeline::Append(ProducerState& producer, PendingBatch&& batch) {
   // Shared: see ProducerState::pending.
   producer.pending.push_back(std::make_shared<PendingBatch>(std::move(batch)));
   // Parts are uploaded when they come.
-  env_.clock.NotifyAll(producer.pending.back()->state == PendingBatch::State::kQueued ? uploads_ : commits_due_);
+  if (producer.pending.back()->state == PendingBatch::State::kQueued) {
+    env_.clock.NotifyAll(uploads_);
+  } else {
+    OnReady();
+  }
   return producer.published_seq;
 }
 
@@ -82,7 +86,7 @@ Result<void> Pipeline::AwaitFinished(ProducerState& producer, TimePoint deadline
   BW_TRY(CheckOpen(producer));
   BW_TRY(CheckNoTickets(producer));
   producer.finish_wanted = true;
-  env_.clock.NotifyAll(commits_due_);
+  OnReady();
   return Await(lock, producer, deadline, [&] { return producer.finished; });
 }
 
@@ -158,7 +162,7 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
     producer.retry_delay = {};
     last_error_.reset();
     Progress(producer);
-    env_.clock.NotifyAll(commits_due_);
+    OnReady();
   } else {
     job.batch->state = PendingBatch::State::kQueued;
     last_error_ = WithContext(result.error(), fmt::format("upload of batch {} of {}", job.batch->seq, producer.name));
@@ -171,12 +175,33 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
   env_.clock.NotifyAll(outcomes_);
 }
 
-bool Pipeline::AwaitCommittable() {
+void Pipeline::OnReady() {
+  ready_ += 1;
+  env_.clock.NotifyAll(commits_due_);
+}
+
+bool Pipeline::AwaitCommittable(bool serves) {
   Lock lock(mutex_);
   WaitUntil(env_.clock, commits_due_, lock, kForever, [&] {
-    return stopped_ || std::ranges::any_of(producers_, [&](const ProducerRef& p) { return IsCommittable(*p); });
+    const auto wants = [&](const ProducerRef& p) { return serves ? !p->end && !p->finished : IsCommittable(*p); };
+    return stopped_ || std::ranges::any_of(producers_, wants);
   });
   return !stopped_;
+}
+
+bool Pipeline::stopped() const {
+  const Lock lock(mutex_);
+  return stopped_;
+}
+
+uint64_t Pipeline::ready() const {
+  const Lock lock(mutex_);
+  return ready_;
+}
+
+void Pipeline::AwaitMore(TimePoint deadline, uint64_t seen) {
+  Lock lock(mutex_);
+  WaitUntil(env_.clock, commits_due_, lock, deadline, [&] { return stopped_ || ready_ != seen; });
 }
 
 void Pipeline::SleepUntil(TimePoint deadline) {
@@ -196,6 +221,7 @@ CollectedRuns Pipeline::CollectRuns() const {
       if (!ready || run.entries.size() == kRunEntriesMax) break;
       run.entries.push_back(batch->packed->entry);
     }
+    run.committed_seq = producer->committed_seq;
     run.forget = producer->options.forget;
     const bool is_rest = run.entries.size() == producer->pending.size() || BW_MUTATION(kFinishesTooEarly);
     run.finish = producer->finish_wanted && is_rest;

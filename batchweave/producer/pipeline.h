@@ -99,10 +99,15 @@ class Pipeline {
   std::optional<UploadJob> TakeUpload();
   void FinishUpload(const UploadJob& job, const Result<void>& result);
 
-  // For the commit loop. AwaitCommittable waits until something is ready to commit; false once stopped. SleepUntil
-  // returns early when stopped. CollectRuns takes a snapshot, of at most kRunEntriesMax entries a producer.
-  bool AwaitCommittable();
+  // For the commit loop. AwaitCommittable waits until something is ready to commit, or, where the committer serves others,
+  // returns at once while a producer is open here; false once stopped. SleepUntil returns early when stopped, AwaitMore
+  // also when more has become ready since ready() was `seen`. CollectRuns takes a snapshot, of at most kRunEntriesMax
+  // entries a producer.
+  bool AwaitCommittable(bool serves);
+  bool stopped() const;
   void SleepUntil(TimePoint deadline);
+  uint64_t ready() const;
+  void AwaitMore(TimePoint deadline, uint64_t seen);
   CollectedRuns CollectRuns() const;
   void Acknowledge(const CollectedRuns& collected, std::span<const Verdict> verdicts);
   void ReportFailure(const Error& error);  // Of a commit: to every producer that has something to commit.
@@ -114,6 +119,7 @@ class Pipeline {
  private:
   using Lock = std::unique_lock<std::mutex>;
   bool IsCommittable(const ProducerState& producer) const;
+  void OnReady();
   Result<void> CheckOpen(ProducerState& producer);
   Result<void> CheckNoTickets(const ProducerState& producer) const;
   Result<void> CheckPublish(const ProducerState& producer, uint64_t size_bytes, const PublishOptions& options) const;
@@ -132,6 +138,7 @@ class Pipeline {
   Condition commits_due_;  // The commit loop: there may be something to commit.
   Condition outcomes_;     // Users' calls: room was made, batches were committed, or something failed.
   bool stopped_ = false;
+  uint64_t ready_ = 0;  // Rises whenever something becomes ready to commit.
   std::vector<ProducerRef> producers_;
   size_t turn_ = 0;                  // Whose upload is taken next: fair among producers.
   std::optional<Error> last_error_;  // Of the newest upload or commit, where it failed.

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "batchweave/log/change.h"
+#include "batchweave/producer/combining_law.h"
 #include "batchweave/producer/committer.h"
-#include "batchweave/producer/fair_law.h"
 #include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/uploader.h"
 #include "batchweave/store/memory_store.h"
@@ -59,7 +59,7 @@ class Process {
   const Env env_;
   ManifestLog log_;
   Pipeline pipeline_;
-  FairLaw law_;
+  CombiningLaw law_;
   Committer committer_;
 };
 

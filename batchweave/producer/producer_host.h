@@ -8,7 +8,7 @@
 
 #include "batchweave/base/result.h"
 #include "batchweave/log/manifest_log.h"
-#include "batchweave/producer/fair_law.h"
+#include "batchweave/producer/combining_law.h"
 #include "batchweave/producer/pipeline.h"
 #include "batchweave/producer/producer.h"
 #include "batchweave/producer/uploader.h"
@@ -30,7 +30,7 @@ class ProducerHost {
   ManifestLog& log_;
   std::atomic<bool> probed_{false};
   Pipeline pipeline_;
-  FairLaw law_;
+  CombiningLaw law_;
   Uploader uploader_;
 };
 

@@ -1,8 +1,8 @@
 // Batches in parts: tickets, workers and receipts of one process, one call after the other in one thread.
 #include <gtest/gtest.h>
 
+#include "batchweave/producer/combining_law.h"
 #include "batchweave/producer/committer.h"
-#include "batchweave/producer/fair_law.h"
 #include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/uploader.h"
 #include "batchweave/producer/write_part.h"
@@ -70,7 +70,7 @@ class PartsProcess {
   const Env env_;
   ManifestLog log_;
   Pipeline pipeline_;
-  FairLaw law_;
+  CombiningLaw law_;
   Committer committer_;
   ProducerRef producer_;
 };

@@ -54,7 +54,7 @@ void Uploader::UploadLoop() {
 }
 
 void Uploader::CommitLoop() {
-  while (pipeline_.AwaitCommittable()) committer_.CommitOnce();
+  while (pipeline_.AwaitCommittable(committer_.serves())) committer_.CommitOnce();
 }
 
 }  // namespace batchweave

@@ -10,13 +10,13 @@ namespace batchweave {
 
 class AimdLaw final : public CommitLaw {
  public:
-  void OnVersionSeen(TimePoint /*now*/, size_t /*others*/, bool /*moved*/) override {}
-  void OnAttempt(TimePoint /*began*/, TimePoint ended, bool won, double unit) override {
-    per_s_ = won ? std::min(kPerSecondMax, per_s_ + kStep) : std::max(kPerSecondMin, per_s_ / 2);
+  void OnVersionSeen(TimePoint /*now*/, const Seen& /*seen*/) override {}
+  void OnAttempt(const Attempt& attempt, double unit) override {
+    per_s_ = attempt.won ? std::min(kPerSecondMax, per_s_ + kStep) : std::max(kPerSecondMin, per_s_ / 2);
     const std::chrono::duration<double> interval((0.5 + unit) / per_s_);
-    next_try_ = After(ended, std::chrono::duration_cast<Duration>(interval));
+    next_try_ = After(attempt.ended, std::chrono::duration_cast<Duration>(interval));
   }
-  Decision Decide(TimePoint now) const override {
+  Decision Decide(TimePoint now, const Pending& /*pending*/) const override {
     return {.action = Action::kTry, .at = next_try_ > now ? next_try_ : now};
   }
 

@@ -9,11 +9,11 @@ class FixedLaw final : public CommitLaw {
  public:
   explicit FixedLaw(Duration interval) : interval_(interval) {}
 
-  void OnVersionSeen(TimePoint /*now*/, size_t /*others*/, bool /*moved*/) override {}
-  void OnAttempt(TimePoint /*began*/, TimePoint ended, bool /*won*/, double unit) override {
-    next_try_ = After(ended, Scale(interval_, 0.5 + unit));
+  void OnVersionSeen(TimePoint /*now*/, const Seen& /*seen*/) override {}
+  void OnAttempt(const Attempt& attempt, double unit) override {
+    next_try_ = After(attempt.ended, Scale(interval_, 0.5 + unit));
   }
-  Decision Decide(TimePoint now) const override {
+  Decision Decide(TimePoint now, const Pending& /*pending*/) const override {
     return {.action = Action::kTry, .at = next_try_ > now ? next_try_ : now};
   }
 

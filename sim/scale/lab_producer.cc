@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
-#include "batchweave/producer/fair_law.h"
+#include "batchweave/producer/combining_law.h"
 #include "batchweave/producer/pack.h"
 #include "batchweave/testing/aimd_law.h"
+#include "batchweave/testing/fair_law.h"
 #include "batchweave/testing/fixed_law.h"
 
 namespace batchweave::sim {
@@ -19,6 +20,7 @@ constexpr uint64_t kPendingMax = 4000;
 
 std::unique_ptr<CommitLaw> MakeLaw(const Scenario& scenario) {
   switch (scenario.policy) {
+    case Policy::kDefault: return std::make_unique<CombiningLaw>();
     case Policy::kFair: return std::make_unique<FairLaw>();
     case Policy::kFixed: return std::make_unique<FixedLaw>(scenario.fixed_interval);
     case Policy::kAimd: return std::make_unique<AimdLaw>();
@@ -63,7 +65,7 @@ void LabProducer::Start(double batches_per_s, SimTime until) {
     // Where LIST is in no order the newest version is sought from one that is known: an opening would have told it.
     while (!process_.dead() && !log_.ReadNewest().ok()) {
     }
-    while (pipeline_.AwaitCommittable()) committer_.CommitOnce();
+    while (pipeline_.AwaitCommittable(committer_.serves())) committer_.CommitOnce();
   });
   scheduler_.At(scheduler_.now() + Exponential(process_.random(), batches_per_s_), [this] { Arrive(); });
 }

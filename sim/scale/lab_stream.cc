@@ -71,7 +71,7 @@ class Builder {
 
   void Commit(Manifest next) {
     std::ranges::sort(next.rows, {}, &ProducerRow::producer);
-    BW_CHECK(ArchiveHistory(log_, next, kForever).ok());
+    BW_CHECK(ArchiveHistory(log_, next, newest_.manifest.next_step, kForever).ok());
     const std::string before = newest_.manifest.version.value > 0 ? log_.keys().Manifest(newest_.manifest.version) : "";
     PendingCommit commit(log_, newest_, std::move(next));
     BW_CHECK(*commit.Resolve(kForever) == PendingCommit::Outcome::kCommitted);

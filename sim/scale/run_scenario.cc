@@ -124,6 +124,7 @@ class Laboratory {
 
 std::string_view PolicyName(Policy policy) {
   switch (policy) {
+    case Policy::kDefault: return "default";
     case Policy::kFair: return "fair";
     case Policy::kFixed: return "fixed";
     case Policy::kAimd: return "aimd";

@@ -19,6 +19,7 @@ using Json = nlohmann::ordered_json;
 constexpr size_t kProducers[] = {1, 4, 16, 64, 256, 1000, 4000, 10'000};
 
 // The solo laws are slower the more producers there are, and the simulation of their lost attempts with them.
+constexpr size_t kDefaultProducersMax = 10'000;
 constexpr size_t kFairProducersMax = 256;
 constexpr size_t kSoloProducersMax = 1000;
 constexpr uint64_t kLongSteps = 1'000'000;
@@ -79,6 +80,10 @@ class Plan {
     scenario.batches_per_s = options_.rate;
     scenario.rate_spread = options_.rate_spread;
     if (options_.window_s > 0) scenario.window = FromSeconds(options_.window_s);
+    if (Wants("default", producers, kDefaultProducersMax)) {
+      scenario.policy = Policy::kDefault;
+      scenarios_.push_back(scenario);
+    }
     if (Wants("fair", producers, kFairProducersMax)) {
       scenario.policy = Policy::kFair;
       scenarios_.push_back(scenario);

@@ -10,7 +10,7 @@
 namespace batchweave::sim {
 
 // Who decides when to commit. kFixed and kAimd are here for comparison only.
-enum class Policy { kFair, kFixed, kAimd };
+enum class Policy { kDefault, kFair, kFixed, kAimd };
 std::string_view PolicyName(Policy policy);
 
 struct Scenario {

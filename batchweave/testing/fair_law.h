@@ -1,4 +1,4 @@
-// The law `fair` of docs/commit-control.md.
+// The law `fair` of docs/commit-control.md: the best that a committer can do alone, to compare with.
 //
 // Each committer shares the log with N producers, of which it sees the traces in the manifests that it reads anyway. It
 // spaces its attempts by N times the measured length of one attempt, jittered, so that together they load the log to
@@ -21,9 +21,9 @@ class FairLaw final : public CommitLaw {
  public:
   explicit FairLaw(FairLawOptions options = {});
 
-  void OnVersionSeen(TimePoint now, size_t others, bool moved) override;
-  void OnAttempt(TimePoint began, TimePoint ended, bool won, double unit) override;
-  Decision Decide(TimePoint now) const override;
+  void OnVersionSeen(TimePoint now, const Seen& seen) override;
+  void OnAttempt(const Attempt& attempt, double unit) override;
+  Decision Decide(TimePoint now, const Pending& pending) const override;
 
  private:
   Duration Interval() const;
