@@ -2,52 +2,213 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "batchweave/base/fault_point.h"
-#include "batchweave/base/mutation.h"
-#include "batchweave/format/keys.h"
+#include "batchweave/log/archive_history.h"
 #include "batchweave/log/change.h"
+#include "batchweave/log/dead_keys.h"
+#include "batchweave/log/pending_commit.h"
 #include "batchweave/log/producer_rows.h"
+#include "batchweave/producer/announced_reader.h"
+#include "batchweave/producer/combining_law.h"
+#include "batchweave/producer/commit_plan.h"
+#include "batchweave/store/backoff.h"
+#include "batchweave/store/retrying_store.h"
 
 namespace batchweave {
 namespace {
 
-Error Finished(const ProducerRow& row, const std::optional<Bytes>& cursor) {
-  return {ErrorCode::kAlreadyExists,
+// Between tries of what failed without an outcome: as a change has them.
+constexpr RetryPolicy kRetries{.first_delay = std::chrono::milliseconds(2),
+                               .delay_max = std::chrono::seconds(2),
+                               .attempts_max = kChangeAttemptsMax};
+
+// One opening, by the law that batches are committed by: alone it is committed at once; who has lost a race announces it,
+// and whoever commits takes it along.
+class Opener {
+ public:
+  Opener(ManifestLog& log, std::string_view producer, bool reopen, TimePoint deadline)
+      : log_(log),
+        env_(log.env()),
+        producer_(producer),
+        nonce_(env_.random.Next()),
+        reopen_(reopen),
+        deadline_(deadline),
+        others_(log) {}
+
+  Result<OpenedProducer> Run() {
+    Backoff backoff(env_.clock, env_.random, kRetries, deadline_);
+    while (env_.clock.Now() < deadline_) {
+      const Result<void> advanced = Advance();
+      if (opened_) return *std::move(opened_);
+      if (advanced.ok()) continue;
+      if (!FailedWith(advanced, ErrorCode::kUnavailable)) return advanced.error();
+      last_ = advanced.error();
+      if (!backoff.Wait()) break;
+    }
+    return last_;
+  }
+
+ private:
+  struct Announcement {
+    std::string key;
+    Version base;
+  };
+
+  Result<void> Advance() {
+    const CommitLaw::Pending pending{.announced = announced_.has_value(), .unannounced = !announced_};
+    const CommitLaw::Decision decision = law_.Decide(env_.clock.Now(), pending);
+    if (decision.at > env_.clock.Now()) {
+      env_.clock.SleepUntil(std::min(decision.at, deadline_));
+      return {};
+    }
+    switch (decision.action) {
+      case CommitLaw::Action::kAnnounce: return Announce();
+      case CommitLaw::Action::kAsk: return Ask();
+      default: return Attempt(decision.action == CommitLaw::Action::kTryForAll);
+    }
+  }
+
+  Result<void> Announce() {
+    const TimePoint began = env_.clock.Now();
+    const OpeningIntent intent{.stream_id = log_.keys().stream_id,
+                               .producer = producer_,
+                               .base = seen_version_,
+                               .nonce = nonce_,
+                               .reopen = reopen_};
+    const Bytes object = EncodeIntent(intent);
+    const ByteView piece = object;
+    std::string key = log_.keys().Opening(producer_, intent.base, nonce_);
+    BW_TRY(PutUnique(env_, key, {&piece, 1}, deadline_));
+    BW_FAULT_POINT("opening.announced");
+    announced_ = Announcement{.key = std::move(key), .base = intent.base};
+    law_.OnAnnounced(began, env_.clock.Now(), NextUnit(env_.random));
+    return {};
+  }
+
+  // As Committer::Ask.
+  Result<void> Ask() {
+    const Result<uint64_t> size = env_.store.Stat(announced_->key);
+    if (size.ok()) {
+      law_.OnPassed(env_.clock.Now(), NextUnit(env_.random));
+      return {};
+    }
+    if (size.error().code != ErrorCode::kNotFound) return size.error();
+    LoggedManifest newest = BW_TRY(log_.ReadNewest());
+    See(newest.manifest);
+    BW_TRY(BringRows(log_, row_table_, {&producer_, 1}, newest.manifest));
+    BW_TRY(Settle(newest.manifest));
+    announced_.reset();
+    law_.OnTaken();
+    return {};
+  }
+
+  void See(const Manifest& seen) {
+    const std::vector<std::string> recent = RecentProducers(seen);
+    CommitLaw::Seen tells{.others = recent.size()};
+    if (seen_version_ != Version{} && seen.version > seen_version_) {
+      tells.versions = seen.version.value - seen_version_.value;
+      tells.crowd = static_cast<double>(seen.next_step.value - seen_end_.value) / static_cast<double>(tells.versions);
+    }
+    seen_version_ = seen.version;
+    seen_end_ = seen.next_step;
+    law_.OnVersionSeen(env_.clock.Now(), tells);
+  }
+
+  // The row carries the nonce where another has taken the announcement. Under the new incarnation nothing can have been
+  // committed since: nobody holds it yet.
+  Result<void> Settle(const Manifest& seen) {
+    const ProducerRow* row = FindRow(seen, producer_);
+    if (row != nullptr && row->opening_nonce == nonce_) {
+      opened_ = OpenedProducer{
+          .incarnation = row->incarnation, .seq = row->seq, .cursor = BW_TRY(CommittedCursor(log_, seen, *row))};
+      return {};
+    }
+    if (announced_ && IsOpeningDead(seen, row, announced_->base)) announced_.reset();
+    return {};
+  }
+
+  Result<void> Attempt(bool for_all) {
+    const TimePoint began = env_.clock.Now();
+    Announced announced;
+    others_.Clear();
+    if (for_all && !BW_TRY(ReadAnnounced(began, announced))) return {};
+    const LoggedManifest base = BW_TRY(log_.ReadNewest());
+    See(base.manifest);
+    Manifest next = BW_TRY(BeginNext(base));
+    std::vector<std::string> names = others_.Producers();
+    names.push_back(producer_);
+    BW_TRY(BringRows(log_, row_table_, names, next));
+    BW_TRY(Settle(next));
+    if (opened_) return {};
+    OpenedProducer opened = BW_TRY(Open(next));
+    CommitPlan plan = PlanCommit(std::move(next), {}, env_.clock.WallNow().count(), announced);
+    std::vector<std::string> dead = others_.Dead(plan.next);
+    if (announced_) dead.push_back(announced_->key);
+    BW_TRY(ArchiveHistory(log_, plan.next, base.manifest.next_step, deadline_));
+    PendingCommit commit(log_, base, std::move(plan.next));
+    const bool won = BW_TRY(commit.Resolve(deadline_)) == PendingCommit::Outcome::kCommitted;
+    law_.OnAttempt({.began = began, .ended = env_.clock.Now(), .won = won}, NextUnit(env_.random));
+    if (!won) return {};
+    BW_FAULT_POINT("opening.committed");
+    opened_ = std::move(opened);
+    if (!dead.empty()) static_cast<void>(env_.store.Delete(dead));  // At best, as Committer::DeleteDead.
+    return {};
+  }
+
+  Result<bool> ReadAnnounced(TimePoint began, Announced& announced) {
+    const auto goes_on = [&](size_t found) { return law_.GoesOn(env_.clock.Now(), found, NextUnit(env_.random)); };
+    if (!BW_TRY(others_.List({producer_}, goes_on))) return false;
+    std::optional<Announced> read = BW_TRY(others_.Read());
+    if (!read) law_.OnAttempt({.began = began, .ended = env_.clock.Now()}, NextUnit(env_.random));
+    if (read) announced = *std::move(read);
+    return read.has_value();
+  }
+
+  // Makes the row of `next` this opening's.
+  Result<OpenedProducer> Open(Manifest& next) {
+    if (next.sealed) {
+      return Error{ErrorCode::kSealed,
+                   fmt::format("the stream has ended: name={} steps={}", log_.keys().name, next.next_step.value)};
+    }
+    ProducerRow& row = FindOrAddRow(next, producer_);
+    std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log_, next, row));
+    if (row.state != ProducerRow::State::kOpen && !reopen_) {
+      return Error{
+          ErrorCode::kAlreadyExists,
           fmt::format("the producer has finished; to go on with it, reopen it: producer={} batches={} cursor={}",
-                      row.producer, row.seq, cursor ? ToHex(*cursor) : "none")};
-}
+                      producer_, row.seq, cursor ? ToHex(*cursor) : "none")};
+    }
+    TakeOpening(next, nonce_, row);
+    BW_FAULT_POINT("opening.made");
+    return OpenedProducer{.incarnation = row.incarnation, .seq = row.seq, .cursor = std::move(cursor)};
+  }
+
+  ManifestLog& log_;
+  const Env env_;
+  const std::string producer_;
+  const uint64_t nonce_;
+  const bool reopen_;
+  const TimePoint deadline_;
+  AnnouncedReader others_;
+  CombiningLaw law_;
+  RowTable row_table_;
+  Version seen_version_{};
+  Step seen_end_{};
+  std::optional<Announcement> announced_;
+  std::optional<OpenedProducer> opened_;
+  Error last_{ErrorCode::kUnavailable, "other committers were first each time: try again"};
+};
 
 }  // namespace
 
 Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer, bool reopen, TimePoint deadline) {
   BW_TRY(CheckName("producer", producer));
-  const std::string name(producer);
-  const uint64_t nonce = log.env().random.Next();
-  RowTable table;
-  OpenedProducer opened;  // Of the last try: the one that is committed.
-  const auto open = [&](Manifest& next) -> Result<bool> {
-    if (next.sealed) {
-      return Error{ErrorCode::kSealed,
-                   fmt::format("the stream has ended: name={} steps={}", log.keys().name, next.next_step.value)};
-    }
-    BW_TRY(BringRows(log, table, {&name, 1}, next));
-    ProducerRow& row = FindOrAddRow(next, producer);
-    std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log, next, row));
-    if (row.state != ProducerRow::State::kOpen && !reopen) return Finished(row, cursor);
-    if (BW_MUTATION(kSeqBeginsAnew)) row = {.producer = name};
-    const bool keeps = BW_MUTATION(kOpeningDoesNotFence) && row.incarnation != Incarnation{};
-    if (!keeps) row.incarnation = {BW_MUTATION(kIncarnationOfTheRow) ? row.incarnation.value + 1 : next.version.value};
-    row.opening_nonce = nonce;
-    row.state = ProducerRow::State::kOpen;
-    opened = {.incarnation = row.incarnation, .seq = row.seq, .cursor = std::move(cursor)};
-    BW_FAULT_POINT("opening.made");
-    return true;
-  };
-  BW_TRY(CommitChange(log, deadline, open));
-  BW_FAULT_POINT("opening.committed");
-  return opened;
+  return Opener(log, producer, reopen, deadline).Run();
 }
 
 }  // namespace batchweave

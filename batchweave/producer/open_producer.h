@@ -15,9 +15,11 @@ struct OpenedProducer {
   std::optional<Bytes> cursor{};  // After the last committed batch; none: nothing was ever committed.
 };
 
-// Commits a new incarnation of `producer`. Nothing may be uploaded before this has returned.
+// Commits a new incarnation of `producer`: alone at once, among many by announcing it to whoever commits next. Nothing may be
+// uploaded before this has returned.
 // Errors: kInvalidArgument (the name), kSealed, kAlreadyExists (it has finished and `reopen` is not set; nothing was
-// committed), and those of CommitChange.
+// committed), kUnavailable (not opened by `deadline`; what was announced may still open it, and fences earlier holders
+// then, as the next try does in any case), kUnknownOutcome (the same, of a commit), and those of the log.
 Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer, bool reopen, TimePoint deadline);
 
 }  // namespace batchweave
