@@ -29,7 +29,8 @@ Verdict Judge(const Manifest& manifest, const CommitRun& run, const ProducerRow*
 bool Take(Manifest& manifest, const CommitRun& run, ProducerRow& row, int64_t committed_at_ns) {
   bool changed = false;
   for (const Entry& entry : run.entries) {
-    if (entry.seq <= row.seq && !BW_MUTATION(kUnknownTakenForLost)) continue;
+    const bool is_checked = !BW_MUTATION(kUnknownTakenForLost) && !BW_MUTATION(kSeqNotChecked);
+    if (entry.seq <= row.seq && is_checked) continue;
     // I5: no gap. Under its own incarnation only this process commits for it.
     BW_CHECK(entry.seq == row.seq + 1 || BW_ANY_MUTATION);
     manifest.tail.push_back(entry);
