@@ -84,6 +84,8 @@ MUTATIONS = [
     Search("acknowledged-by-seq", "MUTATION_ACKNOWLEDGED_BY_SEQ", "I7"),
     Search("opens-again", "MUTATION_OPENS_AGAIN", "B4"),
     Search("deleted-slots", "MUTATION_DELETED_SLOTS TOMBSTONES HOLDERS=3", "I1"),
+    Search("overwrite-removes", "MUTATION_OVERWRITE_REMOVES TOMBSTONES HOLDERS=3", "I1"),
+    Search("same-commit-ids", "MUTATION_SAME_COMMIT_IDS", "I7"),
     Search("tombstone-without-commit-id", "MUTATION_TOMBSTONE_WITHOUT_COMMIT_ID TOMBSTONES HOLDERS=3", "A1"),
     Search("incarnation-from-row", "MUTATION_INCARNATION_FROM_ROW HOLDERS=3 FORGETS OPERATORS=1", "I6"),
     Search("seal-checked-once", "MUTATION_SEAL_CHECKED_ONCE SEALS OPERATORS=1", "M9"),

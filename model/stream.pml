@@ -84,6 +84,10 @@
 #define KEY(h, j, packing) (((h) * BATCHES + (j)) * PACKINGS + (packing))
 #endif
 
+#if defined(MUTATION_DELETED_SLOTS) || defined(MUTATION_OVERWRITE_REMOVES)
+#define SLOTS_OPEN_AGAIN
+#endif
+
 #define NAME(h) ((h) % NAMES)
 #define BATCHES_OF(h) ((h) < NAMES -> BATCHES : LATER_BATCHES)
 #define NEVER 255
@@ -118,6 +122,7 @@ bit start_held[SOME_GROUPS];
 
 /* The store otherwise: how many versions were retired, from the oldest, and the data. */
 byte retired;
+byte open_slot; /* only on a store that breaks the rule for overwriting, 0: none */
 byte object[KEYS];  /* 0: not there, else 1 + which packing's bytes it holds */
 bit doomed[KEYS];
 byte end_of[KEYS];  /* one past the step that names it; 0: none does */
@@ -236,7 +241,7 @@ inline land_checkpoint(c) {
 }
 #endif
 
-/* Covers I1, B4. */
+/* Covers I1, B4, M8. */
 /* The create of c's slot succeeds. c may be STRAY; `by` is who sent it. */
 inline land(c) {
   by = (c == STRAY -> stray_of : c);
@@ -251,7 +256,10 @@ inline land(c) {
 #ifdef MUTATION_NEW_BODY
       found[d] = (d == by -> OURS : THEIRS); /* the second body has the commit id of the first */
 #endif
-#ifndef MUTATION_DELETED_SLOTS
+#ifdef MUTATION_SAME_COMMIT_IDS
+      found[d] = OURS; /* forked children have drawn the same */
+#endif
+#ifndef SLOTS_OPEN_AGAIN
       in_flight[d] = 0 /* an occupied slot takes no put */
 #endif
     :: else
@@ -280,8 +288,10 @@ inline land(c) {
 
 /* The store carries out what is in flight. */
 #define can_land(c) (in_flight[c] && (slot[c] == version + 1 || reopened(slot[c])) && bounded)
-#ifdef MUTATION_DELETED_SLOTS
+#if defined(MUTATION_DELETED_SLOTS)
 #define reopened(s) ((s) <= retired)
+#elif defined(MUTATION_OVERWRITE_REMOVES)
+#define reopened(s) ((s) == open_slot)
 #else
 #define reopened(s) false
 #endif
@@ -706,6 +716,18 @@ gone:
 }
 #endif
 
+/* Covers M5. */
+#ifdef MUTATION_OVERWRITE_REMOVES /* The server removes what it is to overwrite, and writes then. */
+#define RETIRES \
+  :: atomic { \
+      open_slot == 0 && retired + 1 < version -> open_slot = retired + 1; \
+      printf("version %d is being overwritten: its slot is open\n", open_slot) \
+    } \
+  :: atomic { open_slot > 0 -> retired++; open_slot = 0; printf("version %d is retired\n", retired) }
+#else
+#define RETIRES :: atomic { retired + 1 < version -> retired++; printf("version %d is retired\n", retired) }
+#endif
+
 #ifdef RECLAIMS
 /* By the rules, and by the newest version: no version from this one on can reach the key. */
 #ifdef MUTATION_UPLOADS_ARE_GARBAGE
@@ -770,7 +792,7 @@ end:
     }
 #endif
 #if defined(TOMBSTONES)
-  :: atomic { retired + 1 < version -> retired++; printf("version %d is retired\n", retired) }
+  RETIRES
 #endif
   od
 #endif
@@ -782,7 +804,7 @@ end:
 active proctype Reclaimer() {
 end:
   do
-  :: atomic { retired + 1 < version -> retired++; printf("version %d is retired\n", retired) }
+  RETIRES
   od
 }
 #endif

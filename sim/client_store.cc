@@ -78,6 +78,10 @@ Result<void> ClientStore::Put(std::string_view key, std::span<const ByteView> pi
   BW_TRY(CheckKey(key));
   const auto bytes = std::make_shared<const Bytes>(Join(pieces));
   const Fate fate = machine_.network.FateOf(CallOf(mode), key, bytes->size());
+  if (mode == PutMode::kOverwrite && machine_.server.removes_to_overwrite() && fate.applied_after && !process_.dead()) {
+    machine_.scheduler.At(machine_.scheduler.now() + *fate.applied_after / 2,
+                          [&server = machine_.server, name = std::string(key)] { server.Delete(name); });
+  }
   Result<void> put = Send<void>(
       mode == PutMode::kCreate ? "creates" : "overwrites", key, fate,
       [&server = machine_.server, name = std::string(key), bytes, mode] { return server.Put(name, bytes, mode); });

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "batchweave/base/hash.h"
@@ -86,6 +87,27 @@ void MakeCrowded(Draws& draw, Plan& plan) {
   plan.churners = 4;
 }
 
+// Who asks how its commit ended is told nonsense, often twice in a row.
+void MakeDamaging(Draws& draw, Plan& plan) {
+  plan.rates[static_cast<size_t>(FaultKind::kApplyThenFail)] = 0.2;
+  for (const FaultKind kind : {FaultKind::kShortBody, FaultKind::kFlippedBody}) {
+    plan.rates[static_cast<size_t>(kind)] = 0.01 * static_cast<double>(draw.Between(5, 15));
+  }
+}
+
+// Fault M5. Nothing else goes wrong, for a probe that could hardly try anything proves nothing.
+void MakeRemoving(Draws& draw, Plan& plan) {
+  plan.removes_to_overwrite = true;
+  plan.profile = draw.Chance(0.5) ? &S3Standard() : &S3Express();
+  plan.rates = {};
+  plan.limits_share = 1;
+  plan.fate_pace = {};
+  plan.sleepy_share = 0;
+  plan.deletes_at_end = false;
+  plan.deletes_early = false;
+  plan.reclaimers = std::max(plan.reclaimers, 1U);
+}
+
 // Seeds that follow each other must not draw the same numbers one place further on.
 uint64_t SeedOf(uint64_t seed) { return Hash64(AsBytes(fmt::format("plan {}", seed))); }
 
@@ -121,11 +143,14 @@ Plan MakePlan(uint64_t seed) {
   plan.seals_early = draw.Chance(0.08);
   plan.deletes_at_end = draw.Chance(0.06);
   plan.newer_binary = draw.Chance(0.03);
+  plan.deletes_early = draw.Chance(0.05);
   if (draw.Chance(0.15)) {
     // Whoever is throttled tries again, or a long walk never comes to its end.
     plan.limits_share = 0.002 * static_cast<double>(draw.Between(1, 10));
     plan.retries = true;
   }
+  if (draw.Chance(0.02)) MakeDamaging(draw, plan);
+  if (draw.Chance(0.02)) MakeRemoving(draw, plan);
   if (draw.Chance(0.03)) MakeLong(draw, plan);
   if (draw.Chance(0.03)) MakeCrowded(draw, plan);
   return plan;
@@ -137,12 +162,15 @@ std::string Describe(const Plan& plan) {
     if (plan.rates.at(kind) == 0) continue;
     rates += fmt::format(" {} {:.1f} %", FaultKindName(static_cast<FaultKind>(kind)), 100 * plan.rates.at(kind));
   }
-  return fmt::format("{}; {} producers, {} short-lived; {} jobs; {} reclaimers; storm {} s; faults:{}{}{}{}{}",
+  return fmt::format("{}; {} producers, {} short-lived; {} jobs; {} reclaimers; storm {} s; faults:{}{}{}{}{}{}",
                      plan.profile->name, plan.producers.size(), plan.churn * plan.churners, plan.jobs.size(),
                      plan.reclaimers, std::chrono::duration_cast<seconds>(plan.storm).count(),
                      rates.empty() ? " none" : rates, plan.retries ? "; clients retry" : "",
-                     plan.deletes_at_end ? "; deleted at the end" : "", plan.limits_share < 1 ? "; a busy store" : "",
-                     plan.newer_binary ? "; a newer binary comes" : "");
+                     plan.deletes_early    ? "; deleted in mid-run"
+                     : plan.deletes_at_end ? "; deleted at the end"
+                                           : "",
+                     plan.limits_share < 1 ? "; a busy store" : "", plan.newer_binary ? "; a newer binary comes" : "",
+                     plan.removes_to_overwrite ? "; overwrites by removing" : "");
 }
 
 }  // namespace batchweave::sim

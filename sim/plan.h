@@ -57,7 +57,9 @@ struct Plan {
   double sleepy_share = 0;   // Of the commits of unknown outcome, after so many their process is stopped for long.
   bool seals_early = false;  // In mid-run, whatever the producers have left.
   bool deletes_at_end = false;
-  bool newer_binary = false;  // Commits a feature that this software does not know, in mid-run.
+  bool deletes_early = false;         // In mid-run.
+  bool removes_to_overwrite = false;  // The store does: its old versions must stay as they are.
+  bool newer_binary = false;          // Commits a feature that this software does not know, in mid-run.
 };
 
 Plan MakePlan(uint64_t seed);

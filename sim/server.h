@@ -34,6 +34,9 @@ class Server {
 
   // Errors: kAlreadyExists.
   Result<void> Put(const std::string& key, const SharedBytes& bytes, PutMode mode);
+  // Fault M5: an overwrite removes what is there, and writes a moment later.
+  void RemoveToOverwrite() { removes_to_overwrite_ = true; }
+  bool removes_to_overwrite() const { return removes_to_overwrite_; }
   // Null where there is none. Whoever reads shows it: from then on every LIST has it.
   SharedBytes Read(std::string_view key);
   void Delete(const std::string& key);
@@ -73,6 +76,7 @@ class Server {
   std::map<std::string, Object, Order> objects_;
   std::map<std::string, Removed, std::less<>> removed_;  // Lately: a LIST under way may still have them.
   std::vector<ServerObserver*> observers_;
+  bool removes_to_overwrite_ = false;
 };
 
 // The server without a network: for checkers, which use the library to read what it wrote. Never suspends.

@@ -4,6 +4,7 @@
 
 #include <set>
 
+#include "batchweave/lifecycle/tombstone.h"
 #include "batchweave/testing/matchers.h"
 #include "sim/checkers.h"
 #include "sim/ledger.h"
@@ -39,6 +40,16 @@ TEST(SimulateTest, FleetsBreakNothing) {
     ASSERT_TRUE(outcome.violations.empty()) << "seed " << seed << ": " << outcome.violations.front().message << "\n"
                                             << outcome.story;
   }
+}
+
+// Its reclaimers must see it before they retire the first version.
+// Covers M5.
+TEST(SimulateTest, AStoreThatOverwritesByRemovingIsRefused) {
+  uint64_t seed = 1;
+  while (!MakePlan(seed).removes_to_overwrite) ++seed;
+  const Outcome outcome = Simulate(seed);
+  EXPECT_TRUE(outcome.violations.empty()) << outcome.story;
+  EXPECT_GT(outcome.commits, kLiveVersions) << "there was something to retire";
 }
 
 TEST(RunSeedsTest, CountsEachSeedOnceOverSeveralProcesses) {

@@ -80,6 +80,11 @@ class Director {
     Seal();
   }
 
+  void DeleteEarly() {
+    world_.Sleep(world_.plan().storm / 2);
+    Delete();
+  }
+
   void RaceToCreate() {
     uint64_t created = 0;
     std::vector<Process*> racers;
@@ -116,6 +121,7 @@ class Director {
     if (plan.fate_pace > Duration{}) world_.Keep([this] { KeepFate(world_); });
     if (plan.seals_early) world_.Keep([this] { SealEarly(); });
     if (plan.newer_binary) world_.Keep([this] { BeNewer(); });
+    if (plan.deletes_early) world_.Keep([this] { DeleteEarly(); });
   }
 
   // `at_work` is how many of a kind have not come to their end.
@@ -170,15 +176,7 @@ class Director {
     if (!IsOurs()) {
       for (const auto& process : world_.processes()) process->Kill();
     }
-    SimTime deleted_at = world_.scheduler().now();
-    while (!all_idle()) {
-      world_.Sleep(minutes(1));
-      // Sleepers may have gone on with the stream, and readers with them: it is deleted again.
-      const bool is_due = world_.ledger().newest().deleted && world_.scheduler().now() - deleted_at > hours(2);
-      if (!is_due) continue;
-      Delete();
-      deleted_at = world_.scheduler().now();
-    }
+    while (!all_idle()) world_.Sleep(minutes(1));
   }
 
   void Delete() {
@@ -188,9 +186,10 @@ class Director {
         const Result<DeleteReport> report = world_.Call(process, "Delete", hours(6), [&] {
           return DeleteStream(process.env(), kStreamName, After(process.clock().Now(), minutes(2)));
         });
-        deleted = report.ok();
+        deleted = report.ok() || FailedWith(report, ErrorCode::kIncompatible);
       });
     }
+    if (world_.ledger().newest().deleted) world_.NoteDeletion();
   }
 
   void Rest() {
@@ -202,8 +201,12 @@ class Director {
     }
     CheckSources();
     Insist(world_, "reclaimer", [&](Process& process, Stream& stream) -> Result<void> {
-      BW_TRY(world_.Call(process, "Reclaim", hours(6), [&] { return Reclaim(stream.log()); }));
-      world_.AtRest();
+      const bool removes = world_.plan().removes_to_overwrite;
+      const Result<ReclaimReport> reclaimed =
+          world_.Call(process, "Reclaim", hours(6), [&] { return Reclaim(stream.log()); });
+      // Then old versions stay as they are: such a store is refused before the first is retired (fault M5).
+      if (!(removes && FailedWith(reclaimed, ErrorCode::kUnsuitableStore))) BW_TRY(reclaimed);
+      if (!removes) world_.AtRest();
       const VerifyReport report =
           BW_TRY(world_.Call(process, "Verify", hours(6), [&] { return VerifyStream(stream, {.deep = true}); }));
       for (const Finding& finding : report.findings) {

@@ -103,7 +103,7 @@ class RankProgram {
     while (!over()) {
       Result<Consumer> consumer =
           world_.Call(process_, "OpenConsumer", kCommitTime, [&] { return stream->OpenConsumer(options); });
-      if (consumer.ok()) return Read(*consumer, /*inline_reads=*/options.prefetch_steps_max == 0);
+      if (consumer.ok()) return Read(*consumer);
       if (!MayTryAgain(consumer.error())) return OnTrimmed(consumer.error());
       SleepFor(process_, seconds(1));
     }
@@ -144,14 +144,13 @@ class RankProgram {
     return false;
   }
 
-  void Read(Consumer& consumer, bool inline_reads) {
+  void Read(Consumer& consumer) {
     run_->positions[index_] = consumer.position();
     Step saved = run_->start;
     const std::string name = process_.name();
     while (!over()) {
-      // Where threads fetch ahead, the call itself only waits.
-      Result<std::optional<RankBatch>> next = world_.Call(
-          process_, "Next", kStallAfter, [&] { return consumer.Next(); }, inline_reads ? kSlack : seconds(5));
+      Result<std::optional<RankBatch>> next =
+          world_.Call(process_, "Next", kStallAfter, [&] { return consumer.Next(); });
       if (process_.dead()) return;
       if (!next.ok()) {
         if (!MayTryAgain(next.error())) return OnTrimmed(next.error());

@@ -29,6 +29,7 @@ World::World(Plan plan)
   AddProducerCheckers(evidence_, checkers_);
   AddHoldCheckers(evidence_, checkers_);
   AddReaderCheckers(evidence_, checkers_);
+  if (plan_.removes_to_overwrite) server_.RemoveToOverwrite();
   server_.Observe(ledger_);
   for (const auto& checker : checkers_) {
     server_.Observe(*checker);
@@ -119,18 +120,21 @@ void World::CheckBounds() {
   for (const RunningCall& call : calls_) CheckBound(call);
 }
 
-void World::Note(const Process& process, std::string_view what, const Error& error) {
-  trace_.Add(scheduler_.now(), process.name(), "failed", what, ToString(error));
+void World::Note(const RunningCall& call, const Error& error) {
+  const Process& process = *call.process;
+  trace_.Add(scheduler_.now(), process.name(), "failed", call.what, ToString(error));
   if (process.dead()) return;
-  if (MayBe(process, error)) return;
-  Breach("errors", fmt::format("{} of {} was told what is not so: {}", what, process.name(), ToString(error)),
+  if (MayBe(call, error)) return;
+  Breach("errors", fmt::format("{} of {} was told what is not so: {}", call.what, process.name(), ToString(error)),
          process.name());
 }
 
 // Whether what a caller was told can be the truth.
-bool World::MayBe(const Process& process, const Error& error) const {
+bool World::MayBe(const RunningCall& call, const Error& error) const {
   const Manifest& newest = ledger_.newest();
-  // Sleepers may go on with a deleted stream, and what they are told is of a history of their own.
+  // Sleepers may go on with a deleted stream, and what they are told is of a history of their own. But neither that it is
+  // damaged, nor that it is worth waiting.
+  if (call.of_deleted && (error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kStalled)) return false;
   if (newest.deleted) return true;
   const auto damages = [&](FaultKind kind) { return plan_.rates[static_cast<size_t>(kind)] > 0; };
   switch (error.code) {
@@ -138,13 +142,13 @@ bool World::MayBe(const Process& process, const Error& error) const {
     case ErrorCode::kInvalidArgument:
     case ErrorCode::kDenied:
     case ErrorCode::kMeshMismatch:
-    case ErrorCode::kUnsuitableStore: return false;
-    case ErrorCode::kIncompatible: return newest.writer_features != 0;
     case ErrorCode::kNotFound: return false;
+    case ErrorCode::kUnsuitableStore: return plan_.removes_to_overwrite;
+    case ErrorCode::kIncompatible: return newest.writer_features != 0;
     case ErrorCode::kSealed: return newest.sealed;
     // Nothing in the store is; what is read may be, on its way: who was stopped tells it late.
     case ErrorCode::kCorrupt:
-      return (!network_.calm() || process.pauses() > 0) &&
+      return (!network_.calm() || call.process->pauses() > 0) &&
              (damages(FaultKind::kShortBody) || damages(FaultKind::kEmptyBody) || damages(FaultKind::kFlippedBody));
     default: return true;
   }

@@ -63,22 +63,24 @@ class World final : public FiberOwner {
   void Tell(const Process& who, const CheckpointReport& checkpoint);
   void Tell(const Process& who, const Delivery& delivery);
   void AtRest();
+  // The stream was deleted, and all of it: who calls from now on is to be told so.
+  void NoteDeletion() { is_deleted_ = true; }
 
   // Makes a call of the library that promises to end within `limit`, and checks that it does. A call that
   // `waits_for_readers` promises so from the last step that any rank has read.
   template <typename Body>
-  auto Call(Process& process, std::string_view what, Duration limit, Body body, Duration slack = kSlack,
-            bool waits_for_readers = false) {
+  auto Call(Process& process, std::string_view what, Duration limit, Body body, bool waits_for_readers = false) {
     const auto call = calls_.insert(calls_.end(), {.process = &process,
                                                    .what = what,
                                                    .began = process.clock().Now(),
-                                                   .limit = limit + slack,
+                                                   .limit = limit + kSlack,
                                                    .pauses = process.pauses(),
-                                                   .waits_for_readers = waits_for_readers});
+                                                   .waits_for_readers = waits_for_readers,
+                                                   .of_deleted = is_deleted_ && network_.calm()});
     auto result = body();
     CheckBound(*call);
+    if (!result.ok()) Note(*call, result.error());
     calls_.erase(call);
-    if (!result.ok()) Note(process, what, result.error());
     return result;
   }
   // Of the calls that did not come back yet.
@@ -94,11 +96,12 @@ class World final : public FiberOwner {
     Duration limit;
     uint64_t pauses;  // Of the process, when it began: who was stopped meanwhile is not to blame.
     bool waits_for_readers;
+    bool of_deleted;  // When it began the stream was deleted, and nothing failed any more.
   };
   void CheckBound(const RunningCall& call);
   void AtWorstMoment(Process& process, double share);
-  void Note(const Process& process, std::string_view what, const Error& error);
-  bool MayBe(const Process& process, const Error& error) const;
+  void Note(const RunningCall& call, const Error& error);
+  bool MayBe(const RunningCall& call, const Error& error) const;
 
   const Plan plan_;
   SimTime storm_end_ = std::chrono::hours(24);  // Long before that the stream is there, and the storm begins.
@@ -117,6 +120,7 @@ class World final : public FiberOwner {
   std::vector<std::unique_ptr<Process>> processes_;
   std::list<RunningCall> calls_;
   SimTime last_delivery_{};
+  bool is_deleted_ = false;
 };
 
 // The stream, opened by `process`, which tries until it is there; none once the process is dead or the stream gone.

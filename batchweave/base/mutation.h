@@ -12,6 +12,7 @@ namespace batchweave {
 // Name, the invariant that it should breach, what is wrong.
 #define BW_MUTATIONS(X)                                                                                                \
   X(kUnknownTakenForWon, "I7", "a commit of unknown outcome is taken for won")                                         \
+  X(kSeqNotChecked, "I5", "what the producer's row covers already is committed once more")                             \
   X(kUnknownTakenForLost, "I5", "a commit of unknown outcome is taken for lost, and its batches are committed as new") \
   X(kExistsTakenForOurs, "I7", "a slot that exists is taken for ours, without a look at the commit id")                \
   X(kRetryOverwrites, "I1", "after an unknown outcome the slot is written without the condition")                      \
@@ -43,6 +44,7 @@ namespace batchweave {
   X(kLoserCleansUp, "I4", "who lost a race deletes the data that it wanted to commit")                                 \
   X(kReceiptOfAnyTicket, "I5", "receipts of other batches and of dropped tickets are accepted")                        \
   X(kPartsShareANonce, "I5", "every part of a ticket is written under the ticket's nonce: one key, other bytes")       \
+  X(kOverwriteNotProbed, "I1", "versions are retired on a store that overwrites by removing and writing")              \
   X(kDeletesOldVersions, "I1", "old versions are deleted, not overwritten by tombstones")                              \
   X(kTombstoneForgetsItsCommit, "I1", "a tombstone has no commit id")                                                  \
   X(kRetiresTheNewest, "I1", "every version is retired, the newest too")                                               \
@@ -68,7 +70,7 @@ namespace batchweave {
   X(kStallNotTold, "I12", "a reader waits for its next step beyond every limit")                                       \
   X(kProbeBelievesAnswers, "errors", "one damaged answer condemns the store")                                          \
   X(kHintNotToldAgain, "I12", "a trainer that waits does not tell again how far it is")                                \
-  X(kReaderSleepsThroughDeletion, "I12", "a reader waits for the successor of a version that was deleted")
+  X(kDeletionNotTold, "errors", "what failed of a deleted stream is told as damage, or as a wait that may end")
 
 enum class Mutation {
   kNone,

@@ -8,6 +8,7 @@
 #include "batchweave/consumer/fetcher.h"
 #include "batchweave/consumer/prefetcher.h"
 #include "batchweave/consumer/step_index.h"
+#include "batchweave/log/deletion.h"
 
 namespace batchweave {
 namespace {
@@ -41,8 +42,9 @@ Result<void> CheckOptions(const ConsumerOptions& options) {
 class Consumer::Impl {
  public:
   Impl(Env env, ManifestLog& log, ConsumerOptions options, StepIndex index)
-      : prefetcher(env, log, std::move(options), std::move(index)) {}
+      : deletion(log), prefetcher(env, log, std::move(options), std::move(index)) {}
 
+  DeletionWatch deletion;
   Prefetcher prefetcher;
 };
 
@@ -51,7 +53,9 @@ Result<Consumer> Consumer::Open(Env env, ManifestLog& log, ConsumerOptions optio
   BW_TRY(CheckOptions(options));
   StepIndex index(options.position, kKnownStepsMax);
   const LogQuestion question = index.Ask();
-  BW_TRY(index.Learn(question, newest ? Result<LogAnswer>(*std::move(newest)) : AskLog(log, question)));
+  const Result<bool> learned =
+      index.Learn(question, newest ? Result<LogAnswer>(*std::move(newest)) : AskLog(log, question));
+  if (!learned.ok()) return UnlessDeleted(log, learned.error());
   if (const KnownStep* first = index.Peek()) BW_TRY(SlicesOfStep(*first, options.rank, options.allow_uneven));
   return Consumer(std::make_unique<Impl>(env, log, std::move(options), std::move(index)));
 }
@@ -61,7 +65,9 @@ Consumer::Consumer(Consumer&&) noexcept = default;
 Consumer& Consumer::operator=(Consumer&&) noexcept = default;
 Consumer::~Consumer() = default;
 
-Result<std::optional<RankBatch>> Consumer::Next(TimePoint deadline) { return impl_->prefetcher.Next(deadline); }
+Result<std::optional<RankBatch>> Consumer::Next(TimePoint deadline) {
+  return impl_->deletion.Tell(impl_->prefetcher.Next(deadline));
+}
 Step Consumer::position() const { return impl_->prefetcher.position(); }
 Hash128 Consumer::chain_hash() const { return impl_->prefetcher.chain_hash(); }
 ConsumerStats Consumer::stats() const { return impl_->prefetcher.stats(); }

@@ -77,7 +77,8 @@ class Consumer {
   // Errors, all of which leave the position where it was:
   // kStalled (options.stall_after or `deadline` passed; the message says what is awaited, what is newest, how old it is
   // and who made it: call again to go on waiting), kTrimmed, kMeshMismatch, kCorrupt (which key and check),
-  // kUnavailable, kDenied, kIncompatible, kNotFound (the stream was deleted), kClosed.
+  // kUnavailable, kDenied, kIncompatible, kNotFound (the stream was deleted, which is looked at before any other that may
+  // come of it is told), kClosed.
   Result<std::optional<RankBatch>> Next(TimePoint deadline = kForever);
 
   // The step after the last one returned, and the stream's end once Next() gave none: the whole state, with the stream's

@@ -321,6 +321,87 @@ TEST_F(ConsumerTest, ADeletedStreamIsNotFound) {
   EXPECT_THAT(Open(At(0)), IsError(ErrorCode::kNotFound));
 }
 
+// To a reader that slept through it, it is as if no successor were committed yet; found by the simulator.
+// Covers I12.
+TEST_F(ConsumerTest, AReaderThatSleptThroughADeletionDoesNotWaitForever) {
+  stream.Append({});
+  Consumer rank = Open(At(1)).value();
+  stream.DeleteAll();
+  EXPECT_THAT(NextStep(rank), IsError(ErrorCode::kNotFound, HasSubstr("the stream was deleted")));
+}
+
+// Its producer slept through the deletion, and goes on: what was uploaded before is gone, though versions name it.
+TEST_F(ConsumerTest, AStepWhoseDataWentWithTheStreamIsNotCorrupt) {
+  stream.Append({});
+  stream.Append({});
+  Consumer knows_the_step = Open(At(0)).value();
+  ASSERT_THAT(NextStep(knows_the_step), IsOkAndHolds(0u));
+  Consumer awaits_it = Open(At(2)).value();
+  const Entry uploaded = stream.Upload({});
+  stream.DeleteAll();
+  stream.Commit({uploaded});
+  const auto is_gone = IsError(ErrorCode::kNotFound, HasSubstr("the stream was deleted"));
+  EXPECT_THAT(NextStep(knows_the_step), is_gone);
+  EXPECT_THAT(NextStep(awaits_it), is_gone);
+}
+
+TEST_F(ConsumerTest, HistoryThatWentWithTheStreamIsNotCorrupt) {
+  for (int step = 0; step < 4; ++step) stream.Append({});
+  stream.Archive(2);
+  Consumer rank = Open(At(0)).value();
+  stream.DeleteAll();
+  stream.CommitNothing();
+  EXPECT_THAT(NextStep(rank), IsError(ErrorCode::kNotFound, HasSubstr("the stream was deleted")));
+  EXPECT_THAT(Open(At(0)).value().Next(), IsError(ErrorCode::kNotFound, HasSubstr("the stream was deleted")));
+}
+
+// The sleeper knew less of it, and makes another history.
+TEST_F(ConsumerTest, AnotherHistoryOfADeletedStreamIsNotCorrupt) {
+  stream.Append({});
+  StreamBuilder sleeper = stream;
+  stream.Append({});
+  stream.CommitNothing();
+  Consumer rank = Open(At(2)).value();
+  const Version known = stream.newest().version;
+  stream.DeleteAll();
+  while (sleeper.newest().version <= known) sleeper.CommitNothing();
+  EXPECT_THAT(NextStep(rank), IsError(ErrorCode::kNotFound, HasSubstr("the stream was deleted")));
+}
+
+// The sleeper's versions go on, and no step ever follows.
+TEST_F(ConsumerTest, AWaitForAProducerOfADeletedStreamIsNotStalled) {
+  stream.Append({});
+  Consumer rank = Open(At(1)).value();
+  stream.DeleteAll();
+  stream.CommitNothing();
+  EXPECT_THAT(NextStep(rank), IsError(ErrorCode::kNotFound, HasSubstr("the stream was deleted")));
+}
+
+// Somebody removed it by hand, stream.json too.
+TEST_F(ConsumerTest, AStreamThatIsNotThereAtAllIsNotFound) {
+  stream.Append({});
+  Consumer rank = Open(At(1)).value();
+  stream.DeleteAll();
+  ASSERT_THAT(memory.Delete({{StreamJsonKey(stream.keys().name)}}), IsOk());
+  stream.CommitNothing();
+  EXPECT_THAT(NextStep(rank), IsError(ErrorCode::kNotFound, HasSubstr("the stream was deleted")));
+}
+
+// Waits with a near deadline end in vain all the time, and nothing is wrong.
+TEST_F(ConsumerTest, ShortWaitsDoNotLookForADeletion) {
+  stream.Append({});
+  Consumer rank = Open(At(1)).value();
+  const auto wait_in_vain = [&](Duration wait) {
+    EXPECT_THAT(rank.Next(After(env.clock.Now(), wait)), IsError(ErrorCode::kStalled));
+  };
+  const auto looks = [&](Duration wait) { return UsageOf([&] { wait_in_vain(wait); }).reads; };
+  uint64_t early = 0;
+  for (int wait = 0; wait < 9; ++wait) early += looks(seconds(1));
+  EXPECT_EQ(early, 0u);
+  EXPECT_EQ(looks(seconds(2)), 1u);
+  EXPECT_EQ(looks(seconds(2)), 0u);
+}
+
 TEST_F(ConsumerTest, WrongOptionsAreRefused) {
   stream.Append({.grid = {.dp = 4, .cp = 1}});
   EXPECT_THAT(Open(At(0, {.dp_rank = 4, .dp_size = 4})), IsError(ErrorCode::kInvalidArgument));

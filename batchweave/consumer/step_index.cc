@@ -14,10 +14,6 @@ namespace {
 // A whole manifest is as long as about eight heads: from this distance on it is cheaper to read than the heads between,
 // and it tells of all of them. After so many heads in a row it is worth one request to know the distance.
 constexpr uint64_t kFarVersions = 8;
-// After so many looks in vain, at the usual pace half a minute to two, it is asked whether what is known is there yet:
-// of a stream that was deleted while its reader slept there is no version left, and a successor would be awaited for ever.
-constexpr uint64_t kNothingMax = 64;
-
 // The question is not repeated more often than after so many heads, however often the answer was "near".
 constexpr uint64_t kHeadsMaxCeiling = 256;
 
@@ -61,12 +57,6 @@ LogQuestion StepIndex::Ask() const {
     if (ref != archives_.end()) question.archive = *ref;
     return question;
   }
-  const bool looks_again = nothing_in_a_row_ >= kNothingMax && !BW_MUTATION(kReaderSleepsThroughDeletion);
-  if (looks_again && newest_.version > Version{}) {
-    question.kind = Kind::kWhole;
-    question.version = newest_.version;
-    return question;
-  }
   question.kind = heads_in_a_row_ >= heads_max_ ? Kind::kNewestVersion : Kind::kHead;
   question.version = Next(newest_.version);
   return question;
@@ -95,12 +85,7 @@ Result<bool> StepIndex::LearnFailure(const LogQuestion& question, Error error) {
   if (question.kind == Kind::kHead && error.code == ErrorCode::kNotFound) {
     heads_in_a_row_ = 0;
     heads_max_ = kFarVersions;
-    nothing_in_a_row_ += 1;
     return false;
-  }
-  if (question.kind == Kind::kWhole && question.version == newest_.version && error.code == ErrorCode::kNotFound) {
-    refresh_ = true;
-    return Error{ErrorCode::kNotFound, "the stream was deleted"};
   }
   // A tombstone: what this reader knows is long past.
   const bool retired =
@@ -135,7 +120,6 @@ Result<void> StepIndex::LearnVersion(const Manifest& manifest, Hash128 hash) {
                  fmt::format("the chain of manifests is broken: version={} expected={} found={}",
                              manifest.version.value, ToHex(newest_.hash), ToHex(manifest.previous_hash))};
   }
-  nothing_in_a_row_ = 0;
   newest_.version = manifest.version;
   newest_.hash = hash;
   newest_.first_step = manifest.first_step;

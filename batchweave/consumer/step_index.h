@@ -108,7 +108,6 @@ class StepIndex {
   bool refresh_ = true;                // What is known is nothing, or outdated.
   std::optional<Version> jump_;        // A version far ahead, to be read whole.
   uint64_t heads_in_a_row_ = 0;        // Read one after the other without an answer "not yet".
-  uint64_t nothing_in_a_row_ = 0;      // Answers "not yet", one after the other.
   uint64_t heads_max_ = 0;             // So many, and it is time to ask how far the newest is.
 };
 

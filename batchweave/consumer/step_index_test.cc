@@ -241,24 +241,5 @@ TEST_F(ArchivedStepIndexTest, AnIndexThatNamesItsOwnLevelIsCorruptAndNotWalkedFo
               IsError(ErrorCode::kCorrupt));
 }
 
-// A reader that slept while the stream was deleted finds no successor, as if none were committed yet; found by the
-// simulator.
-// Covers I12.
-TEST(StepIndexTest, WaitingInVainForLongAsksWhetherTheStreamIsStillThere) {
-  StepIndex index = OpenAt(3, MakeManifest(4, 0, 3));
-  const Error nothing{ErrorCode::kNotFound, "no such version"};
-  int looks = 0;
-  while (index.Ask().kind == Kind::kHead) {
-    ASSERT_THAT(Answer(index, nothing), IsOkAndHolds(false));
-    ASSERT_LE(++looks, 100);
-  }
-  EXPECT_EQ(index.Ask().kind, Kind::kWhole);
-  EXPECT_EQ(index.Ask().version, Version{4});
-  ASSERT_THAT(Answer(index, Whole(MakeManifest(4, 0, 3))), IsOkAndHolds(true));
-  EXPECT_EQ(index.Ask().kind, Kind::kHead);
-  for (; index.Ask().kind == Kind::kHead; ++looks) ASSERT_THAT(Answer(index, nothing), IsOkAndHolds(false));
-  EXPECT_THAT(Answer(index, nothing), IsError(ErrorCode::kNotFound, HasSubstr("deleted")));
-}
-
 }  // namespace
 }  // namespace batchweave

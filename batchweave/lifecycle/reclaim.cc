@@ -10,6 +10,7 @@
 #include "batchweave/lifecycle/sweeper.h"
 #include "batchweave/lifecycle/tombstone.h"
 #include "batchweave/log/change.h"
+#include "batchweave/log/deletion.h"
 #include "batchweave/log/history.h"
 #include "batchweave/store/overwrite_probe.h"
 
@@ -90,7 +91,9 @@ Result<void> RetireOldVersions(ManifestLog& log, const ReclaimOptions& options, 
   }
   if (range.count() == 0) return {};
   const Env env = log.env();
-  if (!options.overwrite_probed) BW_TRY(ProbeOverwrite(env, ProbePrefix(log.keys().name, env.random.Next())));
+  if (!options.overwrite_probed && !BW_MUTATION(kOverwriteNotProbed)) {
+    BW_TRY(ProbeOverwrite(env, ProbePrefix(log.keys().name, env.random.Next())));
+  }
   BW_FAULT_POINT("reclaim.overwrite_probed");
   return RetireVersions(log, range, [&](Version version) {
     report.tombstones += 1;
@@ -99,9 +102,7 @@ Result<void> RetireOldVersions(ManifestLog& log, const ReclaimOptions& options, 
   });
 }
 
-}  // namespace
-
-Result<ReclaimReport> Reclaim(ManifestLog& log, const ReclaimOptions& options) {
+Result<ReclaimReport> ReclaimAll(ManifestLog& log, const ReclaimOptions& options) {
   const StreamKeys& keys = log.keys();
   ObjectStore& store = log.env().store;
   NewestJudge judges(log);
@@ -115,6 +116,14 @@ Result<ReclaimReport> Reclaim(ManifestLog& log, const ReclaimOptions& options) {
   ReclaimReport report = sweeper.report();
   BW_TRY(RetireOldVersions(log, options, report));
   return report;
+}
+
+}  // namespace
+
+Result<ReclaimReport> Reclaim(ManifestLog& log, const ReclaimOptions& options) {
+  Result<ReclaimReport> report = ReclaimAll(log, options);
+  if (report.ok()) return report;
+  return UnlessDeleted(log, std::move(report).error());
 }
 
 Result<ReclaimReport> ReclaimTrimmed(ManifestLog& log, const Manifest& before, const Manifest& after) {

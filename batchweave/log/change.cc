@@ -7,6 +7,7 @@
 
 #include "batchweave/base/mutation.h"
 #include "batchweave/log/archive_history.h"
+#include "batchweave/log/deletion.h"
 #include "batchweave/log/pending_commit.h"
 #include "batchweave/store/backoff.h"
 
@@ -18,22 +19,7 @@ constexpr RetryPolicy kRaces{.first_delay = std::chrono::milliseconds(2),
                              .delay_max = std::chrono::seconds(2),
                              .attempts_max = kChangeAttemptsMax};
 
-}  // namespace
-
-Result<Manifest> BeginNext(const LoggedManifest& base) {
-  const uint64_t unknown = base.manifest.writer_features & ~kKnownWriterFeatures;
-  if (unknown != 0) {
-    return Error{ErrorCode::kIncompatible,
-                 fmt::format("the stream uses writer features that this software does not know: upgrade it: "
-                             "version={} unknown_features={:#x}",
-                             base.manifest.version.value, unknown)};
-  }
-  Manifest next = base.manifest;
-  next.version = Next(base.manifest.version);
-  return next;
-}
-
-Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const ManifestChange& change) {
+Result<LoggedManifest> TryChange(ManifestLog& log, TimePoint deadline, const ManifestChange& change) {
   Backoff backoff(log.env().clock, log.env().random, kRaces, deadline);
   Error last{ErrorCode::kUnavailable,
              fmt::format("other committers were first each time: name={}: try again", log.keys().name)};
@@ -60,6 +46,27 @@ Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const 
     if (BW_TRY(commit.Resolve(deadline)) == PendingCommit::Outcome::kCommitted) return commit.committed();
   } while (backoff.Wait());
   return last;
+}
+
+}  // namespace
+
+Result<Manifest> BeginNext(const LoggedManifest& base) {
+  const uint64_t unknown = base.manifest.writer_features & ~kKnownWriterFeatures;
+  if (unknown != 0) {
+    return Error{ErrorCode::kIncompatible,
+                 fmt::format("the stream uses writer features that this software does not know: upgrade it: "
+                             "version={} unknown_features={:#x}",
+                             base.manifest.version.value, unknown)};
+  }
+  Manifest next = base.manifest;
+  next.version = Next(base.manifest.version);
+  return next;
+}
+
+Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const ManifestChange& change) {
+  Result<LoggedManifest> committed = TryChange(log, deadline, change);
+  if (committed.ok()) return committed;
+  return UnlessDeleted(log, std::move(committed).error());
 }
 
 }  // namespace batchweave

@@ -18,8 +18,9 @@ Result<Manifest> BeginNext(const LoggedManifest& base);
 using ManifestChange = std::function<Result<bool>(Manifest& next)>;
 
 // Returns the version that `change` was committed in, or the newest one where it found nothing to do.
-// Errors: those of `change` and of the log; kUnavailable (nothing was committed; also after kChangeAttemptsMax lost
-// races), kUnknownOutcome (undecided at `deadline`: read the newest to see).
+// Errors: those of `change` and of the log; kNotFound where the stream was deleted (log/deletion.h); kUnavailable (nothing
+// was committed; also after kChangeAttemptsMax lost races), kUnknownOutcome (undecided at `deadline`: read the newest to
+// see).
 Result<LoggedManifest> CommitChange(ManifestLog& log, TimePoint deadline, const ManifestChange& change);
 
 // Lost races in a row before a change gives up: with the jittered waits between them, minutes of a busy log.

@@ -17,7 +17,8 @@ bool Take(Manifest& manifest, const CommitRun& run, int64_t committed_at_ns) {
   ProducerRow& row = *FindRow(manifest, run.producer);
   bool changed = false;
   for (const Entry& entry : run.entries) {
-    if (entry.seq <= row.seq && !BW_MUTATION(kUnknownTakenForLost)) continue;
+    const bool is_checked = !BW_MUTATION(kUnknownTakenForLost) && !BW_MUTATION(kSeqNotChecked);
+    if (entry.seq <= row.seq && is_checked) continue;
     // I5: no gap.
     BW_CHECK(entry.seq == row.seq + 1 || BW_ANY_MUTATION);
     manifest.tail.push_back(entry);

@@ -11,6 +11,7 @@
 #include "batchweave/log/archive_history.h"
 #include "batchweave/log/change.h"
 #include "batchweave/log/dead_keys.h"
+#include "batchweave/log/deletion.h"
 #include "batchweave/log/pending_commit.h"
 #include "batchweave/log/producer_rows.h"
 #include "batchweave/producer/announced_reader.h"
@@ -208,7 +209,9 @@ class Opener {
 
 Result<OpenedProducer> CommitOpening(ManifestLog& log, std::string_view producer, bool reopen, TimePoint deadline) {
   BW_TRY(CheckName("producer", producer));
-  return Opener(log, producer, reopen, deadline).Run();
+  Result<OpenedProducer> opened = Opener(log, producer, reopen, deadline).Run();
+  if (opened.ok()) return opened;
+  return UnlessDeleted(log, std::move(opened).error());
 }
 
 }  // namespace batchweave

@@ -54,8 +54,8 @@ uint64_t Producer::committed_seq() const { return impl_->pipeline_.CommittedSeqO
 
 Result<uint64_t> Producer::Publish(GlobalBatch&& batch, PublishOptions options) {
   impl_->uploader_.Start(impl_->state_->options.upload_threads);
-  BW_TRY(impl_->AwaitLead());
-  return impl_->pipeline_.Enqueue(*impl_->state_, std::move(batch), std::move(options));
+  BW_TRY(impl_->deletion_.Tell(impl_->AwaitLead()));
+  return impl_->deletion_.Tell(impl_->pipeline_.Enqueue(*impl_->state_, std::move(batch), std::move(options)));
 }
 
 Result<PartTicket> Producer::NextTicket(Grid grid, BatchOptions options) {
@@ -64,17 +64,19 @@ Result<PartTicket> Producer::NextTicket(Grid grid, BatchOptions options) {
 
 Result<uint64_t> Producer::PublishParts(std::span<const PartReceipt> receipts, const PublishOptions& options) {
   impl_->uploader_.Start(impl_->state_->options.upload_threads);
-  BW_TRY(impl_->AwaitLead());
-  return impl_->pipeline_.EnqueueParts(*impl_->state_, receipts, options);
+  BW_TRY(impl_->deletion_.Tell(impl_->AwaitLead()));
+  return impl_->deletion_.Tell(impl_->pipeline_.EnqueueParts(*impl_->state_, receipts, options));
 }
 
 void Producer::DropTickets() { impl_->pipeline_.DropTickets(*impl_->state_); }
 
-Result<void> Producer::Flush(TimePoint deadline) { return impl_->pipeline_.AwaitCommitted(*impl_->state_, deadline); }
+Result<void> Producer::Flush(TimePoint deadline) {
+  return impl_->deletion_.Tell(impl_->pipeline_.AwaitCommitted(*impl_->state_, deadline));
+}
 
 Result<void> Producer::Finish(TimePoint deadline) {
   impl_->uploader_.Start(impl_->state_->options.upload_threads);
-  return impl_->pipeline_.AwaitFinished(*impl_->state_, deadline);
+  return impl_->deletion_.Tell(impl_->pipeline_.AwaitFinished(*impl_->state_, deadline));
 }
 
 ProducerStats Producer::stats() const { return impl_->pipeline_.StatsOf(*impl_->state_); }

@@ -77,6 +77,7 @@ class Producer {
   // kFenced (a newer holder has the name: stop), kSealed, kClosed, kStalled (no progress; the message says what is
   // awaited), or what stopped the upload or the commit of an earlier batch (kDenied, kCorrupt, kIncompatible): that one
   // stays queued and is tried again, so mend the cause and call again. With a limit on the lead, also those of the log.
+  // kNotFound: the stream was deleted, whatever failed of it.
   Result<uint64_t> Publish(GlobalBatch&& batch, PublishOptions options);
 
   // A batch in parts, each written by another worker (Stream::WritePart). The ticket is for the next batch; several may

@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "batchweave/log/deletion.h"
 #include "batchweave/producer/lead_limit.h"
 #include "batchweave/producer/pipeline.h"
 #include "batchweave/producer/producer.h"
@@ -21,7 +22,8 @@ class Producer::Impl {
         lead_(log, {.steps_max = state_->options.max_lead_steps,
                     .bytes_max = state_->options.max_lead_bytes,
                     .producer = state_->name,
-                    .incarnation = state_->opened.incarnation}) {}
+                    .incarnation = state_->opened.incarnation}),
+        deletion_(log) {}
 
   // Waits until the readers are near enough. Errors: kStalled, the end of the producer, those of the log.
   Result<void> AwaitLead();
@@ -32,6 +34,7 @@ class Producer::Impl {
   Clock& clock_;
   const ProducerRef state_;
   LeadLimit lead_;
+  DeletionWatch deletion_;  // Sees all that a user is told of a wait or a commit.
 };
 
 }  // namespace batchweave

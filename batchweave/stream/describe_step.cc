@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "batchweave/format/tgb.h"
+#include "batchweave/log/deletion.h"
 #include "batchweave/log/history.h"
 #include "batchweave/stream/describe.h"
 
@@ -82,7 +83,9 @@ Error ExplainMissing(Stream& stream, Step step, const std::string& key) {
     return {ErrorCode::kTrimmed, fmt::format("the step was trimmed meanwhile: step={} first={}", step.value,
                                              newest->manifest.first_step.value)};
   }
-  return {ErrorCode::kCorrupt, fmt::format("an object of the step is missing: step={} key={}", step.value, key)};
+  return UnlessDeleted(
+      stream.log(),
+      {ErrorCode::kCorrupt, fmt::format("an object of the step is missing: step={} key={}", step.value, key)});
 }
 
 Result<StepDescription> DescribeStep(Stream& stream, Step step) {

@@ -11,6 +11,7 @@
 #include "batchweave/format/stream_info.h"
 #include "batchweave/lifecycle/quarantine.h"
 #include "batchweave/log/change.h"
+#include "batchweave/log/deletion.h"
 #include "batchweave/log/read_stream_info.h"
 #include "batchweave/producer/producer_host.h"
 #include "batchweave/producer/write_part.h"
@@ -109,7 +110,9 @@ Result<PartReceipt> Stream::WritePart(const PartTicket& ticket, GridRange range,
 Result<Consumer> Stream::OpenConsumer(ConsumerOptions options) {
   if (options.group.empty()) return Consumer::Open(impl_->env_, impl_->log_, std::move(options));
   LoggedManifest newest = BW_TRY(impl_->log_.ReadNewest());
-  BW_TRY(RequireGroup(newest.manifest, {.group = options.group, .session = options.session}));
+  const Result<GroupRow*> required =
+      RequireGroup(newest.manifest, {.group = options.group, .session = options.session});
+  if (!required.ok()) return UnlessDeleted(impl_->log_, required.error());
   // A function of the session alone: every rank skips the same, however late it opens (I11).
   options.skipped = SkippedBy(newest.manifest, options.session);
   return Consumer::Open(impl_->env_, impl_->log_, std::move(options), std::move(newest));

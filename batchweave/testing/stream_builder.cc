@@ -158,6 +158,17 @@ void StreamBuilder::Delete() {
   Write(std::move(next));
 }
 
+void StreamBuilder::DeleteAll() {
+  const Bytes json = EncodeStreamInfo({.stream_id = keys_.stream_id, .deleted = true});
+  BW_CHECK(PutBytes(store_, StreamJsonKey(keys_.name), json, PutMode::kOverwrite).ok());
+  std::vector<std::string> keys;
+  BW_CHECK(ForEachObject(store_, keys_.StreamPrefix(), [&](const ListedObject& object) -> Result<void> {
+             keys.push_back(object.key);
+             return {};
+           }).ok());
+  BW_CHECK(store_.Delete(keys).ok());
+}
+
 void StreamBuilder::Trim(Step first_step) {
   Manifest next = Begin();
   next.first_step = first_step;

@@ -58,6 +58,9 @@ class StreamBuilder {
   // Moves the refs of all archived objects to an index.
   void FoldArchives();
 
+  // Marks stream.json and removes all else, as a deletion does. What is committed then is of one who slept through it.
+  void DeleteAll();
+
   // Makes a tombstone of a version.
   void Retire(Version version);
 
