@@ -35,7 +35,7 @@ constexpr int kExists = cli::ExitCodeOf(ErrorCode::kAlreadyExists);
 constexpr int kNotStopped = -1;  // There is nothing that others could do meanwhile.
 
 // Which process reaches a point. Those of a command are named after it.
-enum class Who { kSource, kSourceWithALostAnswer, kWorker, kJob, kCommand };
+enum class Who { kSource, kSourceWithALostAnswer, kOutrunSource, kWorker, kJob, kCommand };
 
 struct Case {
   std::string_view point;  // "label" or "label:nth".
@@ -52,6 +52,7 @@ constexpr Case kCases[] = {
     // A producer: its opening is the first commit, and its probe writes two files before it.
     {.point = "probe.created"},
     {.point = "opening.made"},
+    {.point = "opening.announced", .who = Who::kOutrunSource},
     {.point = "opening.committed", .after_sleep = kFenced},
     {.point = "upload.done", .after_sleep = kFenced},
     {.point = "upload.done:3", .after_sleep = kFenced},
@@ -61,6 +62,7 @@ constexpr Case kCases[] = {
     {.point = "commit.sent", .after_sleep = kFenced},
     {.point = "commit.sent:2", .after_sleep = kFenced},
     {.point = "commit.undecided", .who = Who::kSourceWithALostAnswer, .after_sleep = kFenced},
+    {.point = "batches.announced", .who = Who::kOutrunSource, .after_sleep = kFenced},
     {.point = "batches.committed", .after_sleep = kFenced},
     {.point = "file.written:1"},
     {.point = "file.written:2"},
@@ -168,6 +170,7 @@ class Trial {
     switch (case_.who) {
       case Who::kSource: return StartWork(world_, PublishAll, point);
       case Who::kSourceWithALostAnswer: return StartWork(world_, PublishAll, point, lost);
+      case Who::kOutrunSource: return StartWork(world_, PublishAllOutrun, point);
       case Who::kWorker: return StartWork(world_, WriteTheParts, point);
       case Who::kJob: return StartWork(world_, Train, point);
       case Who::kCommand: break;

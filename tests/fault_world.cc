@@ -13,11 +13,13 @@
 
 #include "batchweave/base/fault_point.h"
 #include "batchweave/format/manifest.h"
+#include "batchweave/lifecycle/quarantine.h"
 #include "batchweave/lifecycle/reachable.h"
 #include "batchweave/lifecycle/reclaim.h"
 #include "batchweave/store/temporary_file.h"
 #include "batchweave/stream/verify.h"
 #include "batchweave/testing/matchers.h"
+#include "batchweave/testing/outrun_store.h"
 #include "cli/exit_code.h"
 
 namespace batchweave {
@@ -147,6 +149,17 @@ Result<void> PublishAll(const FaultWorld& world, Env env) {
   BW_TRY(producer.Finish());
   WriteNote(world.note("acknowledged"), std::to_string(kBatchesInAll));
   return {};
+}
+
+Result<void> PublishAllOutrun(const FaultWorld& world, Env env) {
+  Stream rival = BW_TRY(Stream::Open(env, "run"));
+  const auto commits = [&] {
+    const Step at = rival.log().ReadNewest()->manifest.first_step;
+    static_cast<void>(SetQuarantine(rival.log(), {.first = at, .end = at + 1}, "a rival's", kForever));
+    static_cast<void>(LiftQuarantine(rival.log(), {.first = at, .end = at + 1}, kForever));
+  };
+  OutrunStore store(env.store, {.calls = kCallCreate, .key = KeyContains("/manifest/")}, {1, 3}, commits);
+  return PublishAll(world, {.store = store, .clock = env.clock, .random = env.random, .threads = env.threads});
 }
 
 Result<void> TakeTicket(const FaultWorld& world, Env env) {

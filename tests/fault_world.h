@@ -55,6 +55,8 @@ using Work = std::function<Result<void>(const FaultWorld& world, Env env)>;
 
 // Publishes from the committed cursor: three batches one by one, the others together, each acknowledgement noted; finishes.
 Result<void> PublishAll(const FaultWorld& world, Env env);
+// The same of a source that loses the races for its opening and for its first batch, and announces them.
+Result<void> PublishAllOutrun(const FaultWorld& world, Env env);
 // Leaves a note of a ticket, for WriteTheParts.
 Result<void> TakeTicket(const FaultWorld& world, Env env);
 Result<void> WriteTheParts(const FaultWorld& world, Env env);

@@ -17,6 +17,7 @@ namespace batchweave {
   X("probe.created", "a probe has made its object")                                                            \
   X("overwrite_probe.created", "a probe of overwrites has made its object")                                    \
   X("opening.made", "an opening is made, and not committed")                                                   \
+  X("opening.announced", "an opening is announced, and nobody has taken it")                                   \
   X("opening.committed", "an opening is committed, and its holder not told")                                   \
   X("upload.done", "a batch is uploaded, and its producer does not know it")                                   \
   X("part.written", "a part is written, and there is no receipt for it")                                       \
@@ -24,6 +25,7 @@ namespace batchweave {
   X("commit.frozen", "a commit has its bytes, and was not sent")                                               \
   X("commit.sent", "the put of a commit has come back, and its answer was not looked at")                      \
   X("commit.undecided", "a commit is undecided, and its slot was not read back")                               \
+  X("batches.announced", "batches are announced, and nobody has taken them")                                   \
   X("batches.committed", "batches are committed, and not acknowledged")                                        \
   X("session.committed", "a session is committed, and its job not told")                                       \
   X("checkpoint.registered", "a checkpoint is registered, and what it lets go of still there")                 \

@@ -50,6 +50,102 @@ TEST(CommitPlanTest, RunsAreAppendedInOrderAndTheRowFollows) {
   EXPECT_FALSE(FindRow(plan.next, "a")->cursor);  // The entry has it.
 }
 
+BatchIntent Intent(const std::string& producer, uint64_t incarnation, uint64_t first_seq, uint64_t last_seq) {
+  CommitRun run = Batches(producer, incarnation, first_seq, last_seq);
+  return {.producer = producer, .incarnation = {incarnation}, .last_seq = last_seq, .entries = std::move(run.entries)};
+}
+
+// Covers I5.
+TEST(CommitPlanTest, WhatOthersAnnouncedIsTakenByTheSameRules) {
+  const CommitPlan plan = PlanCommit(Base(), {}, 77, {.batches = {Intent("a", 1, 1, 2), Intent("b", 2, 4, 6)}});
+  EXPECT_TRUE(plan.changes);
+  EXPECT_EQ(plan.taken, 2u);
+  EXPECT_EQ(FindRow(plan.next, "a")->seq, 2u);
+  EXPECT_EQ(FindRow(plan.next, "b")->seq, 6u);  // 4 and 5 were covered.
+  EXPECT_EQ(plan.next.next_step, Step{4});
+}
+
+TEST(CommitPlanTest, AnAnnouncementIsTakenOnceHoweverOftenItIsMet) {
+  const Announced twice{.batches = {Intent("a", 1, 1, 2), Intent("a", 1, 1, 1), Intent("a", 1, 1, 2)}};
+  const CommitPlan plan = PlanCommit(Base(), {}, 0, twice);
+  EXPECT_EQ(plan.taken, 1u);
+  EXPECT_EQ(plan.next.next_step, Step{3});
+  const CommitPlan again = PlanCommit(plan.next, {}, 0, twice);
+  EXPECT_FALSE(again.changes);
+  EXPECT_EQ(again.next, plan.next);
+}
+
+// Covers I6, M16.
+TEST(CommitPlanTest, AnnouncementsOfWhoIsFencedFinishedAheadOrUnknownArePassedOver) {
+  Manifest finished = Base();
+  finished.rows[1].state = ProducerRow::State::kFinished;
+  Manifest sealed = Base();
+  sealed.sealed = true;
+  BatchIntent newer = Intent("a", 1, 1, 1);
+  newer.writer_features = uint64_t{1} << 40;
+  for (const auto& [base, intent] : {std::pair(Base(), Intent("b", 1, 6, 6)), std::pair(finished, Intent("b", 2, 6, 6)),
+                                     std::pair(sealed, Intent("b", 2, 6, 6)), std::pair(Base(), Intent("b", 2, 7, 7)),
+                                     std::pair(Base(), Intent("nobody", 2, 1, 1)), std::pair(Base(), newer)}) {
+    const CommitPlan plan = PlanCommit(base, {}, 0, {.batches = {intent}});
+    EXPECT_FALSE(plan.changes) << intent.producer << " " << intent.last_seq;
+    EXPECT_EQ(plan.next, base);
+  }
+}
+
+TEST(CommitPlanTest, AnAnnouncedEndIsTakenOnceAllBeforeItIs) {
+  BatchIntent end = Intent("a", 1, 1, 1);
+  end.finish = true;
+  EXPECT_EQ(FindRow(PlanCommit(Base(), {}, 0, {.batches = {end}}).next, "a")->state, ProducerRow::State::kFinished);
+  const BatchIntent early{.producer = "a", .incarnation = {1}, .last_seq = 3, .finish = true};
+  EXPECT_FALSE(PlanCommit(Base(), {}, 0, {.batches = {early}}).changes);
+  // Who wished it may ask again.
+  const CommitPlan plan = PlanCommit(Base(), {}, 0, {.batches = {end}});
+  CommitRun run = Batches("a", 1, 1, 1);
+  run.finish = true;
+  EXPECT_EQ(PlanCommit(plan.next, {&run, 1}, 0).verdicts, std::vector{Verdict::kTaken});
+}
+
+OpeningIntent Opening(const std::string& producer, uint64_t base, uint64_t nonce) {
+  return {.producer = producer, .base = {base}, .nonce = nonce};
+}
+
+// Covers I6.
+TEST(CommitPlanTest, OneOpeningAProducerIsTakenTheOneOfTheLargestBase) {
+  const CommitPlan plan =
+      PlanCommit(Base(), {}, 0,
+                 {.openings = {Opening("b", 5, 50), Opening("b", 8, 80), Opening("b", 7, 70), Opening("c", 8, 81)}});
+  EXPECT_EQ(plan.taken, 2u);
+  EXPECT_EQ(FindRow(plan.next, "b")->opening_nonce, 80u);
+  EXPECT_EQ(FindRow(plan.next, "b")->incarnation, Incarnation{9});
+  EXPECT_EQ(FindRow(plan.next, "b")->seq, 5u);
+  EXPECT_EQ(FindRow(plan.next, "c")->incarnation, Incarnation{9});
+}
+
+// Covers I6.
+TEST(CommitPlanTest, AVersionThatOpensAProducerTakesNothingOfTheHolderBefore) {
+  const CommitRun own = Batches("b", 2, 6, 6);
+  const CommitPlan plan = PlanCommit(Base(), {&own, 1}, 0, {.openings = {Opening("b", 8, 80)}});
+  EXPECT_EQ(plan.verdicts, std::vector{Verdict::kFenced});
+  EXPECT_EQ(FindRow(plan.next, "b")->seq, 5u);
+}
+
+// Covers I6.
+TEST(CommitPlanTest, AnOpeningThatCameTooLateIsPassedOver) {
+  Manifest old = Base();
+  old.version = {2000};
+  Manifest finished = Base();
+  finished.rows[1].state = ProducerRow::State::kFinished;
+  Manifest sealed = Base();
+  sealed.sealed = true;
+  for (const auto& [base, opening] : {std::pair(Base(), Opening("b", 1, 9)), std::pair(old, Opening("b", 900, 9)),
+                                      std::pair(finished, Opening("b", 8, 9)), std::pair(sealed, Opening("c", 8, 9))}) {
+    EXPECT_FALSE(PlanCommit(base, {}, 0, {.openings = {opening}}).changes) << opening.base.value;
+  }
+  OpeningIntent again = Opening("b", 8, 9);
+  again.reopen = true;
+  EXPECT_TRUE(PlanCommit(finished, {}, 0, {.openings = {again}}).changes);
+}
+
 // Covers I6, C3.
 TEST(CommitPlanTest, OlderIncarnationIsFencedAndNothingOfItIsTaken) {
   const CommitRun runs[] = {Batches("b", 1, 6, 7)};

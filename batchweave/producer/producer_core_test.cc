@@ -3,13 +3,12 @@
 #include <gtest/gtest.h>
 
 #include "batchweave/log/change.h"
-#include "batchweave/producer/combining_law.h"
-#include "batchweave/producer/committer.h"
 #include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/uploader.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/faulty_store.h"
 #include "batchweave/testing/matchers.h"
+#include "batchweave/testing/producer_process.h"
 #include "batchweave/testing/stream_builder.h"
 #include "batchweave/testing/test_env.h"
 
@@ -17,51 +16,6 @@ namespace batchweave {
 namespace {
 
 using ::testing::HasSubstr;
-
-GlobalBatch OneSlice(std::string_view text) {
-  GlobalBatch batch({.dp = 1, .cp = 1});
-  EXPECT_THAT(batch.SetCopy({}, AsBytes(text)), IsOk());
-  return batch;
-}
-
-// One process on the stream of `stream`: what ProducerHost holds, without its threads.
-class Process {
- public:
-  Process(TestEnv& env, ObjectStore& store, const StreamBuilder& stream)
-      : env_(env.Over(store)),
-        log_(env_, stream.keys(), stream.stream_json_hash()),
-        pipeline_(env_),
-        committer_(env_, log_, pipeline_, law_) {}
-
-  Result<ProducerRef> Open(std::string name, bool reopen = false) {
-    const OpenedProducer opened = BW_TRY(CommitOpening(log_, name, reopen, kForever));
-    // Shared: see ProducerRef.
-    ProducerRef producer = std::make_shared<ProducerState>(std::move(name), opened, ProducerOptions{});
-    pipeline_.Add(producer);
-    return producer;
-  }
-  Result<uint64_t> Publish(const ProducerRef& producer, uint64_t number) {
-    const std::string text = std::to_string(number);
-    return pipeline_.Enqueue(*producer, OneSlice("batch " + text), {.cursor = ToBytes(text)});
-  }
-  // Tries the oldest upload until it is made.
-  void Upload(const ProducerRef& producer) {
-    const uint64_t bytes = pipeline_.StatsOf(*producer).pending_bytes;
-    while (pipeline_.StatsOf(*producer).pending_bytes == bytes) {
-      const std::optional<UploadJob> job = pipeline_.TakeUpload();
-      pipeline_.FinishUpload(*job, UploadOne(env_, log_.keys(), *job));
-    }
-  }
-  void Commit() { committer_.CommitOnce(); }
-  Pipeline& pipeline() { return pipeline_; }
-
- private:
-  const Env env_;
-  ManifestLog log_;
-  Pipeline pipeline_;
-  CombiningLaw law_;
-  Committer committer_;
-};
 
 class ProducerCoreTest : public ::testing::Test {
  protected:
@@ -79,7 +33,7 @@ class ProducerCoreTest : public ::testing::Test {
 };
 
 TEST_F(ProducerCoreTest, BatchesAreCommittedInTheOrderOfPublishing) {
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   for (const uint64_t number : {1, 2, 3}) ASSERT_THAT(process.Publish(producer, number), IsOkAndHolds(number));
   for (int i = 0; i < 3; ++i) process.Upload(producer);
@@ -91,7 +45,7 @@ TEST_F(ProducerCoreTest, BatchesAreCommittedInTheOrderOfPublishing) {
 
 // Covers D2, I3, I5.
 TEST_F(ProducerCoreTest, UploadsThatFinishOutOfOrderAreCommittedInOrder) {
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   for (const uint64_t number : {1, 2, 3}) ASSERT_THAT(process.Publish(producer, number), IsOk());
   const std::optional<UploadJob> first = process.pipeline().TakeUpload();
@@ -106,8 +60,8 @@ TEST_F(ProducerCoreTest, UploadsThatFinishOutOfOrderAreCommittedInOrder) {
 
 // Covers I6, B2, B5.
 TEST_F(ProducerCoreTest, OlderHolderOfANameIsFencedAndItsBatchesNeverAppear) {
-  Process old_process(env_, memory_, stream_);
-  Process new_process(env_, memory_, stream_);
+  ProducerProcess old_process(env_, memory_, stream_);
+  ProducerProcess new_process(env_, memory_, stream_);
   const ProducerRef zombie = *old_process.Open("a");
   ASSERT_THAT(old_process.Publish(zombie, 1), IsOk());
   old_process.Upload(zombie);
@@ -123,8 +77,8 @@ TEST_F(ProducerCoreTest, OlderHolderOfANameIsFencedAndItsBatchesNeverAppear) {
 }
 
 TEST_F(ProducerCoreTest, FencedProducerDoesNotDisturbTheOthersOfItsProcess) {
-  Process process(env_, memory_, stream_);
-  Process other(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
+  ProducerProcess other(env_, memory_, stream_);
   const ProducerRef a = *process.Open("a");
   const ProducerRef b = *process.Open("b");
   ASSERT_THAT(other.Open("a"), IsOk());
@@ -139,7 +93,7 @@ TEST_F(ProducerCoreTest, FencedProducerDoesNotDisturbTheOthersOfItsProcess) {
 
 // Covers C2.
 TEST_F(ProducerCoreTest, SourceThatRewoundIsRefusedAndBothCursorsAreNamed) {
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
   const Result<uint64_t> rewound =
@@ -153,12 +107,12 @@ TEST_F(ProducerCoreTest, SourceThatRewoundIsRefusedAndBothCursorsAreNamed) {
 
 // Covers C2, C4.
 TEST_F(ProducerCoreTest, SuccessorGoesOnAtTheCommittedCursor) {
-  Process first(env_, memory_, stream_);
+  ProducerProcess first(env_, memory_, stream_);
   const ProducerRef dead = *first.Open("a");
   for (const uint64_t number : {1, 2}) ASSERT_THAT(first.Publish(dead, number), IsOk());
   first.Upload(dead);
   first.Commit();  // The second batch dies with the process.
-  Process second(env_, memory_, stream_);
+  ProducerProcess second(env_, memory_, stream_);
   const ProducerRef successor = *second.Open("a");
   EXPECT_EQ(successor->opened.cursor, ToBytes("1"));
   EXPECT_EQ(successor->opened.seq, 1u);
@@ -166,7 +120,7 @@ TEST_F(ProducerCoreTest, SuccessorGoesOnAtTheCommittedCursor) {
 }
 
 TEST_F(ProducerCoreTest, LimitsAreCheckedBeforeAnythingIsTaken) {
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   Pipeline& pipeline = process.pipeline();
   EXPECT_THAT(pipeline.Enqueue(*producer, OneSlice("x"), {.cursor = Bytes(kCursorBytesMax + 1)}),
@@ -178,7 +132,7 @@ TEST_F(ProducerCoreTest, LimitsAreCheckedBeforeAnythingIsTaken) {
 }
 
 TEST_F(ProducerCoreTest, BatchThatWasRefusedIsLeftWithTheCaller) {
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   GlobalBatch batch = OneSlice("kept");
   GlobalBatch& offered = batch;  // To be taken or left.
@@ -189,7 +143,7 @@ TEST_F(ProducerCoreTest, BatchThatWasRefusedIsLeftWithTheCaller) {
 
 // Covers M14.
 TEST_F(ProducerCoreTest, FinishedProducerAnswersWithItsCursorUnlessReopened) {
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   ASSERT_THAT(process.Publish(producer, 5), IsOk());
   process.Upload(producer);
@@ -200,7 +154,7 @@ TEST_F(ProducerCoreTest, FinishedProducerAnswersWithItsCursorUnlessReopened) {
   EXPECT_EQ(Newest().version, Next(before));  // The batch and the mark together.
   EXPECT_THAT(process.Publish(producer, 6), IsError(ErrorCode::kClosed));
 
-  Process restarted(env_, memory_, stream_);
+  ProducerProcess restarted(env_, memory_, stream_);
   EXPECT_THAT(restarted.Open("a"), IsError(ErrorCode::kAlreadyExists, HasSubstr("cursor=35")));
   EXPECT_EQ(Newest().version, Next(before));
   const Result<ProducerRef> reopened = restarted.Open("a", /*reopen=*/true);
@@ -211,7 +165,7 @@ TEST_F(ProducerCoreTest, FinishedProducerAnswersWithItsCursorUnlessReopened) {
 
 // Covers M9.
 TEST_F(ProducerCoreTest, SealEndsTheProducerAndSaysWhatWasDropped) {
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
   process.Upload(producer);
@@ -229,7 +183,7 @@ TEST_F(ProducerCoreTest, DiskThatWasFullLosesNothingOnceThereIsRoom) {
   FaultyStore store(
       memory_,
       {.fail_call = 1, .code = ErrorCode::kDenied, .filter = {.calls = kCallCreate, .key = KeyContains("/data/")}});
-  Process process(env_, store, stream_);
+  ProducerProcess process(env_, store, stream_);
   const ProducerRef producer = *process.Open("a");
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
   const std::optional<UploadJob> job = process.pipeline().TakeUpload();
@@ -251,7 +205,7 @@ TEST_F(ProducerCoreTest, UndecidedCommitIsResolvedAndNotSentAgainAsNew) {
                               .filter = {.calls = kCallCreate, .key = [this](std::string_view key) {
                                            return key == stream_.keys().Manifest({3});
                                          }}});
-  Process process(env_, store, stream_);
+  ProducerProcess process(env_, store, stream_);
   const ProducerRef producer = *process.Open("a");  // Version 2.
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
   process.Upload(producer);
@@ -271,8 +225,8 @@ TEST_F(ProducerCoreTest, UndecidedCommitIsResolvedAndNotSentAgainAsNew) {
 TEST_F(ProducerCoreTest, EveryPackingHasAKeyOfItsOwnAndNobodyDeletes) {
   FaultyStore watched(memory_,
                       {.fail_call = 1, .calls = Fault::kAllCalls, .filter = {.calls = kCallDelete | kCallOverwrite}});
-  Process old_process(env_, watched, stream_);
-  Process new_process(env_, watched, stream_);
+  ProducerProcess old_process(env_, watched, stream_);
+  ProducerProcess new_process(env_, watched, stream_);
   const ProducerRef zombie = *old_process.Open("a");
   const ProducerRef successor = *new_process.Open("a");
   for (const auto& [process, producer] : {std::pair(&old_process, zombie), std::pair(&new_process, successor)}) {
@@ -286,7 +240,7 @@ TEST_F(ProducerCoreTest, EveryPackingHasAKeyOfItsOwnAndNobodyDeletes) {
 }
 
 TEST_F(ProducerCoreTest, TimeInWhichNobodyWaitedIsNoStall) {
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   env_.clock.Advance(std::chrono::hours(1));
   const TimePoint began = env_.clock.Now();
@@ -300,7 +254,7 @@ TEST_F(ProducerCoreTest, StallSaysWhatIsAwaitedAndWhy) {
   FaultyStore store(
       memory_,
       {.fail_call = 1, .calls = Fault::kAllCalls, .filter = {.calls = kCallCreate, .key = KeyContains("/manifest/0")}});
-  Process process(env_, memory_, stream_);
+  ProducerProcess process(env_, memory_, stream_);
   const ProducerRef producer = *process.Open("a");
   ASSERT_THAT(process.Publish(producer, 1), IsOk());
   process.Upload(producer);
@@ -316,7 +270,7 @@ TEST_F(ProducerCoreTest, AnySingleFailureLosesAndDoublesNothing) {
       MemoryStore memory;
       StreamBuilder stream(memory);
       FaultyStore store(memory, fault);
-      Process process(env_, store, stream);
+      ProducerProcess process(env_, store, stream);
       Result<ProducerRef> producer = process.Open("a");
       if (!producer.ok()) producer = process.Open("a");
       EXPECT_THAT(producer, IsOk());

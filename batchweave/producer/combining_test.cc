@@ -1,0 +1,203 @@
+// Committers that take along what others have announced: one call after the other in one thread.
+#include <gtest/gtest.h>
+
+#include "batchweave/log/change.h"
+#include "batchweave/store/memory_store.h"
+#include "batchweave/testing/faulty_store.h"
+#include "batchweave/testing/outrun_store.h"
+#include "batchweave/testing/producer_process.h"
+
+namespace batchweave {
+namespace {
+
+class CombiningTest : public ::testing::Test {
+ protected:
+  ManifestLog Truth() { return {env_.Over(memory_), stream_.keys(), stream_.stream_json_hash()}; }
+  Manifest Newest() { return Truth().ReadNewest()->manifest; }
+  std::vector<std::string> Cursors() {
+    std::vector<std::string> cursors;
+    for (const Entry& entry : Newest().tail) cursors.push_back(entry.producer + std::string(AsText(entry.cursor)));
+    return cursors;
+  }
+  std::vector<std::string> Intents() {
+    std::vector<std::string> keys;
+    EXPECT_THAT(ForEachObject(memory_, stream_.keys().IntentPrefix(),
+                              [&](const ListedObject& object) -> Result<void> {
+                                keys.push_back(object.key);
+                                return {};
+                              }),
+                IsOk());
+    return keys;
+  }
+  // Another committer wins the slot that somebody is about to try.
+  std::function<void()> Tick() {
+    return [this] {
+      ManifestLog log = Truth();
+      ASSERT_THAT(CommitChange(log, kForever, [](Manifest&) -> Result<bool> { return true; }), IsOk());
+    };
+  }
+  static CallFilter Commits() { return {.calls = kCallCreate, .key = KeyContains("/manifest/")}; }
+  static CallFilter Asks() { return {.calls = kCallStat, .key = KeyContains("/intent/")}; }
+  // Commits for all, as it does among few.
+  void CommitForAll(ProducerProcess& process) {
+    process.law().OnVersionSeen(env_.clock.Now(), {.others = 1, .versions = 1, .crowd = 1});
+    process.Commit();
+  }
+
+  MemoryStore memory_;
+  StreamBuilder stream_{memory_};
+  TestEnv env_;
+};
+
+// Covers I5, I7.
+TEST_F(CombiningTest, WhatIsAnnouncedIsCommittedByWhoCommitsNextAndAcknowledged) {
+  ProducerProcess other(env_, memory_, stream_);
+  const ProducerRef b = *other.Open("b");
+  other.Provide(b, 1);
+  OutrunStore taken(memory_, Asks(), {1}, [&] { CommitForAll(other); });
+  OutrunStore outrun(taken, Commits(), {2}, Tick());
+  ProducerProcess process(env_, outrun, stream_);
+  const ProducerRef a = *process.Open("a");
+  process.Provide(a, 1);
+  process.Commit();  // Lost.
+  EXPECT_FALSE(process.IsCommitted(a));
+  process.Commit();  // Announces, waits for its turn, and finds that it was taken.
+  EXPECT_TRUE(process.IsCommitted(a));
+  EXPECT_TRUE(other.IsCommitted(b));
+  EXPECT_EQ(Cursors(), (std::vector<std::string>{"b1", "a1"}));
+  EXPECT_EQ(process.pipeline().StatsOf(*a).commits, 0u);
+  EXPECT_THAT(Intents(), ::testing::IsEmpty());  // Who took it has deleted it.
+}
+
+// Covers I6, M2, B2: the successor's seq is as high as the zombie's, and says nothing of its batches.
+TEST_F(CombiningTest, AnAnnouncementOfWhoIsFencedIsNeitherTakenNorAcknowledged) {
+  ProducerProcess other(env_, memory_, stream_);
+  ProducerProcess third(env_, memory_, stream_);
+  const ProducerRef b = *other.Open("b");
+  other.Provide(b, 1);
+  const auto succeed = [&] {
+    const ProducerRef successor = *third.Open("a");
+    third.Provide(successor, 7);
+    third.Commit();
+    CommitForAll(other);
+  };
+  OutrunStore taken(memory_, Asks(), {1}, succeed);
+  OutrunStore outrun(taken, Commits(), {2}, Tick());
+  ProducerProcess process(env_, outrun, stream_);
+  const ProducerRef a = *process.Open("a");
+  process.Provide(a, 1);
+  process.Commit();
+  process.Commit();
+  EXPECT_THAT(process.pipeline().AwaitCommitted(*a, kForever), IsError(ErrorCode::kFenced));
+  EXPECT_EQ(Cursors(), (std::vector<std::string>{"a7", "b1"}));
+  EXPECT_THAT(Intents(), ::testing::IsEmpty());
+}
+
+// Covers I5, M15: what was announced and is taken late is what its producer commits meanwhile.
+TEST_F(CombiningTest, AnAnnouncementThatIsReadBeforeItsOwnerCommitsIsTakenOnce) {
+  ProducerProcess other(env_, memory_, stream_);
+  OutrunStore outrun(memory_, Commits(), {2}, Tick());
+  ProducerProcess process(env_, outrun, stream_);
+  const ProducerRef a = *process.Open("a");
+  process.Provide(a, 1);
+  process.Commit();
+  // The other has read the announcement when its owner, whose turn has come, commits; it begins again, and takes nothing.
+  OutrunStore late(memory_, Commits(), {2}, [&] { EXPECT_TRUE(process.IsCommitted(a)); });
+  process.Provide(a, 2);
+  process.Commit();
+  EXPECT_TRUE(process.IsCommitted(a));
+  EXPECT_EQ(Cursors(), (std::vector<std::string>{"a1", "a2"}));
+  const ProducerRef b = *other.Open("b");
+  other.Provide(b, 1);
+  CommitForAll(other);
+  EXPECT_EQ(Cursors(), (std::vector<std::string>{"a1", "a2", "b1"}));
+}
+
+TEST_F(CombiningTest, WhatCannotBeReadAsAnAnnouncementIsLeftAlone) {
+  const StreamKeys& keys = stream_.keys();
+  const BatchIntent foreign{.stream_id = {{.high = 9, .low = 9}}, .producer = "a", .incarnation = {1}, .finish = true};
+  const std::pair<std::string, Bytes> objects[] = {{keys.Intent("a", {1}, 1, 1), ToBytes("garbage")},
+                                                   {keys.Intent("c", {1}, 1, 1), EncodeIntent(foreign)},
+                                                   {keys.Opening("d", {1}, 1), Bytes()},
+                                                   {keys.IntentPrefix() + "_", Bytes()}};
+  for (const auto& [key, bytes] : objects) ASSERT_THAT(PutBytes(memory_, key, bytes, PutMode::kCreate), IsOk());
+  ProducerProcess process(env_, memory_, stream_);
+  const ProducerRef b = *process.Open("b");
+  process.Provide(b, 1);
+  CommitForAll(process);  // More of them than it reckoned with: it leaves them to others, by a lot.
+  process.Commit();
+  EXPECT_EQ(Cursors(), std::vector<std::string>{"b1"});
+}
+
+TEST_F(CombiningTest, ATheEndOfASourceIsAnnouncedWithItsLastBatch) {
+  ProducerProcess other(env_, memory_, stream_);
+  const ProducerRef b = *other.Open("b");
+  other.Provide(b, 1);
+  OutrunStore taken(memory_, Asks(), {1}, [&] { CommitForAll(other); });
+  OutrunStore outrun(taken, Commits(), {2}, Tick());
+  ProducerProcess process(env_, outrun, stream_);
+  const ProducerRef a = *process.Open("a");
+  process.Provide(a, 1);
+  // Wanted, and not waited for.
+  EXPECT_THAT(process.pipeline().AwaitFinished(*a, env_.clock.Now()), IsError(ErrorCode::kStalled));
+  process.Commit();
+  process.Commit();
+  EXPECT_THAT(process.pipeline().AwaitFinished(*a, kForever), IsOk());
+  EXPECT_THAT(other.Open("a"), IsError(ErrorCode::kAlreadyExists));
+}
+
+// Covers I6.
+TEST_F(CombiningTest, AnOpeningThatLostItsRaceIsTakenByWhoCommitsNext) {
+  ProducerProcess other(env_, memory_, stream_);
+  const ProducerRef b = *other.Open("b");
+  other.Provide(b, 1);
+  OutrunStore taken(memory_, Asks(), {1}, [&] { CommitForAll(other); });
+  OutrunStore outrun(taken, Commits(), {1}, Tick());
+  ProducerProcess process(env_, outrun, stream_);
+  const Result<ProducerRef> a = process.Open("a");
+  ASSERT_THAT(a, IsOk());
+  EXPECT_EQ((*a)->opened.incarnation.value, Newest().version.value);
+  EXPECT_THAT(Intents(), ::testing::IsEmpty());
+  process.Provide(*a, 1);
+  process.Commit();
+  EXPECT_EQ(Cursors(), (std::vector<std::string>{"b1", "a1"}));
+}
+
+// Covers I6: another took the name first, and the one that was announced before begins anew.
+TEST_F(CombiningTest, AnOpeningThatWasOvertakenFencesWhoOvertookIt) {
+  ProducerProcess other(env_, memory_, stream_);
+  OutrunStore taken(memory_, Asks(), {1}, [&] { ASSERT_THAT(other.Open("a"), IsOk()); });
+  OutrunStore outrun(taken, Commits(), {1}, Tick());
+  ProducerProcess process(env_, outrun, stream_);
+  const Result<ProducerRef> a = process.Open("a");
+  ASSERT_THAT(a, IsOk());
+  EXPECT_EQ((*a)->opened.incarnation.value, Newest().version.value);
+}
+
+// Covers I5, I7, I12.
+TEST_F(CombiningTest, AnySingleFailureLosesAndDoublesNothing) {
+  ForEachFailure([](const Fault& fault) {
+    MemoryStore memory;
+    StreamBuilder stream(memory);
+    TestEnv env;
+    FaultyStore faulty(memory, fault);
+    const auto rival = [&] {
+      ManifestLog log(env.Over(memory), stream.keys(), stream.stream_json_hash());
+      ASSERT_THAT(CommitChange(log, kForever, [](Manifest&) -> Result<bool> { return true; }), IsOk());
+    };
+    OutrunStore outrun(faulty, Commits(), {1, 3}, rival);
+    ProducerProcess process(env, outrun, stream);
+    Result<ProducerRef> a = process.Open("a");
+    for (int i = 0; i < 5 && !a.ok(); ++i) a = process.Open("a");
+    EXPECT_THAT(a, IsOk());
+    for (const uint64_t number : {1, 2}) process.Provide(*a, number);
+    for (int i = 0; i < 20 && !process.IsCommitted(*a); ++i) process.Commit();
+    EXPECT_TRUE(process.IsCommitted(*a));
+    ManifestLog log(env.Over(memory), stream.keys(), stream.stream_json_hash());
+    EXPECT_EQ(log.ReadNewest()->manifest.tail.size(), 2u);
+    return faulty.fired();
+  });
+}
+
+}  // namespace
+}  // namespace batchweave
