@@ -39,8 +39,8 @@ constexpr std::array<Kind, 9> kKinds = {{
     {"BWrows_\n", "archived rows"},
     {"BWtickt\n", "part ticket"},
     {"BWrecpt\n", "part receipt"},
-    {"BWbatch\n", "batch intent"},
-    {"BWopen_\n", "producer's opening"},
+    {"BWinten\n", "batch intent"},
+    {"BWopeni\n", "producer's opening"},
 }};
 
 std::optional<ObjectKind> KindOf(std::string_view magic) {
