@@ -91,49 +91,6 @@ def test_other_threads_run_while_a_call_waits(stream):
     assert ran.is_set()
 
 
-# Each waits in another way: in pieces, for its readers, for a server that never answers.
-@pytest.mark.parametrize(
-    "wait",
-    [
-        "consumer.next()",
-        "producer.publish([[b'x']])",
-        "batchweave.open(f's3://bucket/run?region=x&allow_http=true&skip_signature=true&endpoint=http://{silent}')",
-    ],
-)
-def test_ctrl_c_ends_a_wait_soon(url, run_python, wait):
-    printed = run_python(
-        f"""
-        import os, signal, socket, sys, threading, time, batchweave
-        signal.signal(signal.SIGINT, signal.default_int_handler)  # A shell's background jobs ignore it.
-        stream = batchweave.open(sys.argv[1], create=True, durable=False)
-        consumer = stream.consumer(position=1)
-        stream.create_group("reads nothing".replace(" ", "-"))
-        producer = stream.producer("source", max_lead_steps=1)
-        producer.publish([[b"x"]])
-        producer.flush()
-        server = socket.create_server(("127.0.0.1", 0))
-        silent = "127.0.0.1:%d" % server.getsockname()[1]
-
-        def interrupt():
-            global sent
-            time.sleep(0.3)
-            sent = time.monotonic()
-            os.kill(os.getpid(), signal.SIGINT)
-
-        threading.Thread(target=interrupt).start()
-        try:
-            {wait}
-        except KeyboardInterrupt:
-            # A second on a machine that is not busy; the shortest of these waits would take ten.
-            print("interrupted" if time.monotonic() - sent < 5 else "late")
-        else:
-            print("did not wait")
-        """,
-        url,
-    )
-    assert printed == "interrupted\n"
-
-
 # Covers G5.
 def test_a_forked_child_opens_its_own(url, run_python):
     printed = run_python(
