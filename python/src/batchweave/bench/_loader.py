@@ -14,7 +14,7 @@ from pathlib import Path
 
 from batchweave.bench._copies import copies_per_slice
 from batchweave.bench._processes import NotMeasured, Process, Turns, ratio, take_turns
-from batchweave.bench._report import Figure, complete
+from batchweave.bench._report import Figure, complete, to_table
 
 OURS = "batchweave"
 #: Each of them at its best of these: variants of one loader, num_workers.
@@ -52,14 +52,19 @@ def measure(settings: Settings) -> list[Figure]:
         names = [OURS, *(variant for of_peer in variants for variant in of_peer)]
         processes = {name: stack.enter_context(Process(name, settings.folder)) for name in names}
         for name, slice_bytes in (("1mib", _MIB), ("8mib", 8 * _MIB)):
-            figures += _beside_cpp(settings, processes[OURS], name, slice_bytes)
-        figures += _beside_peers(settings, processes)
-        figures += _openings(settings, processes)
+            figures += _told(_beside_cpp(settings, processes[OURS], name, slice_bytes))
+        figures += _told(_beside_peers(settings, processes))
+        figures += _told(_openings(settings, processes))
     return complete(figures)
 
 
 def _tell(what: str) -> None:
     print(f"measuring {what} ...", file=sys.stderr)
+
+
+def _told(figures: list[Figure]) -> list[Figure]:
+    print(to_table(figures), file=sys.stderr)
+    return figures
 
 
 def _beside_cpp(settings: Settings, python: Process, name: str, slice_bytes: int) -> list[Figure]:

@@ -42,7 +42,9 @@ class Mosaic:
         return dataset, streaming.StreamingDataLoader(dataset, batch_size=batch, num_workers=workers)
 
     def _iterated(self, dataset: streaming.StreamingDataset, loader: streaming.StreamingDataLoader) -> Iterator[torch.Tensor]:
-        for batch in loader:
-            yield batch["data"]
-        del loader, dataset
-        streaming.base.util.clean_stale_shared_memory()
+        try:
+            for batch in loader:
+                yield batch["data"]
+        finally:
+            del loader, dataset
+            streaming.base.util.clean_stale_shared_memory()
