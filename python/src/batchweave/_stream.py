@@ -180,7 +180,7 @@ class Stream:
         of ``cp_size``: the rank's place in the mesh; rank r of M along an axis of G slices reads [r*G/M, (r+1)*G/M).
         ``group``, ``session``: whose hold it reads under; without, nothing is held for it. ``allow_uneven``: dp ranks may
         differ by one slice. ``prefetch_steps``, ``prefetch_bytes``: fetched ahead, whichever is less; with 0 steps there are no
-        threads, and Ctrl-C waits for the read under way. ``stall_after``: seconds of waiting for one step.
+        threads. ``stall_after``: seconds of waiting for one step.
 
         Errors: :class:`~batchweave.errors.InvalidArgument`, :class:`~batchweave.errors.StepTrimmed`,
         :class:`~batchweave.errors.MeshMismatch` (the step at the position says so already),

@@ -77,7 +77,9 @@ class BatchWeave:
         from batchweave.torch import StreamingDataLoader
 
         loader = StreamingDataLoader(batchweave.open(self._url), start=step, num_workers=workers)
-        return (tensors["data"] for _, tensors in loader)
+        for _, tensors in loader:
+            yield tensors["data"]
+            del tensors
 
 
 def data_loader(dataset: Any, workers: int, **options: Any) -> DataLoader:
