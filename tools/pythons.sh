@@ -13,7 +13,7 @@ candidates() {
   command -v pyenv >/dev/null && printf '%s\n' "$(pyenv root)"/versions/3.*/bin/python3
 }
 
-declare -A found # by version, the first one
+declare -A found=() # by version, the first one
 for python in ${PYTHONS:-$(candidates)}; do
   "$python" -c "$supported" 2>/dev/null || continue
   version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])')
