@@ -22,7 +22,8 @@ export JOBS
 configure_and_build = cmake --preset $(1) $(if $(VERBOSE),,>/dev/null) && cmake --build build/$(1) --parallel $(JOBS)
 stage = tools/stage.sh
 
-.PHONY: sim-forever help build demo python test lint format model bench bench-cloud fuzz sanitize clean setup-build setup-check
+.PHONY: help build demo python pythons test lint format sanitize model sim-forever fuzz clean
+.PHONY: bench bench-cloud bench-loader setup-build setup-check
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1  /p' Makefile | awk '{ t = $$2; $$1 = $$2 = ""; printf "  make %-12s%s\n", t, $$0 }'
@@ -42,6 +43,9 @@ demo: build  ## the main job on real data, on this machine, with kills and resta
 
 python: setup-build  ## build/venv/: the Python package and what its tests need; then build/venv/bin/python -m pytest
 	@tools/python.sh
+
+pythons: setup-build setup-check  ## the same for each CPython from 3.10 on that is found here, in build/venv-3.N/, with its tests
+	@tools/pythons.sh
 
 test: setup-check  ## everything CI runs: release tests, Python, model, lint, sanitizers, a short fuzz
 	@tools/test.sh
@@ -71,6 +75,9 @@ bench: build  ## the figures of the README: BENCHES="read commit open publish re
 
 bench-cloud: build setup-check  ## the same of S3: versitygw on loopback
 	@tools/servers.sh && $(stage) "bench cloud" build/release/bw_bench cloud --json
+
+bench-loader: build setup-check  ## the figures of the Python loader beside C++ and other loaders, which it installs
+	@tools/python.sh && $(stage) "bench loader" build/venv/bin/python -m batchweave.bench loader --json
 
 clean:  ## remove build/
 	rm -rf build

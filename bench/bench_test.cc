@@ -7,6 +7,10 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <utility>
+
+#include "batchweave/stream/open_env.h"
+#include "batchweave/stream/stream.h"
 
 namespace batchweave::bench {
 namespace {
@@ -88,6 +92,29 @@ TEST(BenchTest, ASoakLeaksNothingAndBreaksNothing) {
   EXPECT_EQ(figures.value("violations", -1), 0);
   EXPECT_GE(figures.value("steps", 0), 1);
   EXPECT_GE(figures.value("kills", 0), 1);
+}
+
+TEST(BenchTest, ConsumeReadsAStreamThatIsThere) {
+  const std::string folder = testing::TempDir() + "/consumed";
+  std::filesystem::create_directories(folder);
+  const std::string url = folder + "/run";
+  {
+    const auto env = *OpenEnv(folder);
+    Stream stream = *Stream::Create(env->env(), "run");
+    Producer producer = *stream.OpenProducer("writer");
+    for (int step = 0; step < 5; ++step) {
+      GlobalBatch batch({.dp = 1, .cp = 1});
+      ASSERT_TRUE(batch.Set({}, Bytes(1000)).ok());
+      ASSERT_TRUE(producer.Publish(std::move(batch), {}).ok());
+    }
+    ASSERT_TRUE(producer.Finish().ok());
+    ASSERT_TRUE(stream.Seal().ok());
+  }
+  const nlohmann::json figures = FiguresOf("consume", "--warm 2 --url " + url);
+  EXPECT_EQ(figures.value("steps", 0), 5);
+  EXPECT_EQ(figures.value("bytes", 0), 3000);
+  ExpectKeys(figures, {"microseconds"});
+  std::filesystem::remove_all(folder);
 }
 
 TEST(BenchTest, PublishGivesBothRatios) { ExpectKeys(FiguresOf("publish"), {"ratio_tmpfs", "copy_ratio"}); }

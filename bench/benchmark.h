@@ -20,6 +20,8 @@ struct Settings {
   uint64_t data_bytes = 0;  // What one round moves, about.
   uint64_t steps = 0;       // Of a long stream, at least 1000.
   uint64_t processes = 0;   // At once, where there are many.
+  std::string url;          // Of a stream that is there.
+  uint64_t warm_steps = 0;  // Of that, before the clock starts.
 };
 
 // What a figure must be for the project to keep its promise.
@@ -53,6 +55,7 @@ Result<Report> RunOpen(const Settings& settings);
 Result<Report> RunPublish(const Settings& settings);
 Result<Report> RunReclaim(const Settings& settings);
 Result<Report> RunCloud(const Settings& settings);
+Result<Report> RunConsume(const Settings& settings);
 Result<Report> RunSoak(const Settings& settings);
 
 }  // namespace batchweave::bench

@@ -61,6 +61,13 @@ constexpr Benchmark kBenchmarks[] = {
                 "trimmed_requests_ratio: requests of that, with --steps live over a tenth of them, memory store.",
      .default_folder = "/dev/shm",
      .run = RunReclaim},
+    {.name = "consume",
+     .summary = "A rank reads the sealed stream at --url once, to its end.",
+     .details = "microseconds: from the first step after --warm to the end, with a consumer's own defaults. The other "
+                "side of\n"
+                "python -m batchweave.bench loader.",
+     .default_folder = "",
+     .run = RunConsume},
 #ifdef BATCHWEAVE_BENCH_CLOUD
     {.name = "cloud",
      .summary = "A rank reads from S3 and a producer writes to it: versitygw on loopback.",
@@ -96,6 +103,8 @@ struct Arguments {
   uint64_t mebibytes = 256;
   uint64_t steps = 1'000'000;
   uint64_t processes = 100;
+  std::string url;
+  uint64_t warm_steps = 0;
   bool json = false;
 };
 
@@ -113,6 +122,8 @@ CLI::App* AddCommand(CLI::App& app, const Benchmark& benchmark, Arguments& argum
   command->add_option("--steps", arguments.steps, "Steps of a long stream")
       ->check(CLI::Range(uint64_t{1000}, uint64_t{100'000'000}))
       ->capture_default_str();
+  command->add_option("--url", arguments.url, "Of a stream that is there: what `consume` reads");
+  command->add_option("--warm", arguments.warm_steps, "Steps of it before the clock starts")->capture_default_str();
   return command;
 }
 
@@ -124,7 +135,9 @@ int Run(const Benchmark& benchmark, const Arguments& arguments) {
                           .time_max = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)),
                           .data_bytes = arguments.mebibytes << 20,
                           .steps = arguments.steps,
-                          .processes = arguments.processes};
+                          .processes = arguments.processes,
+                          .url = arguments.url,
+                          .warm_steps = arguments.warm_steps};
   const Result<Report> report = benchmark.run(settings);
   if (!report.ok()) {
     fmt::print(stderr, "bw_bench {}: {}\n", benchmark.name, ToString(report.error()));

@@ -23,7 +23,9 @@ function(bw_cargo name)
   endif()
   add_custom_command(
     OUTPUT ${archive}
-    COMMAND ${CARGO} build --quiet --release --locked ${jobs} --target-dir ${BATCHWEAVE_CARGO_DIR}
+    # The wheel's build sets some of these: crates that compile C would be built anew each time after the other build.
+    COMMAND ${CMAKE_COMMAND} -E env --unset=CC --unset=CXX --unset=CFLAGS --unset=CXXFLAGS
+            ${CARGO} build --quiet --release --locked ${jobs} --target-dir ${BATCHWEAVE_CARGO_DIR}
     # Cargo leaves what is fresh as old as it is, and ninja would ask for it again each time.
     COMMAND ${CMAKE_COMMAND} -E touch ${archive}
     DEPENDS ${ARG_SOURCES} Cargo.toml Cargo.lock

@@ -19,6 +19,7 @@ check_packages=(
   clang-19 lld-19 llvm-19 libclang-rt-19-dev                                       # sanitizers, fuzz
   clang-format-19 clang-tidy-19 shellcheck                                         # lint
   spin                                                                             # the model of the protocol
+  strace                                                                           # bench-loader
 )
 # The cloud stores, where there is no cargo that is new enough: Debian's own is 1.63.
 rust_min=1.95

@@ -27,7 +27,7 @@ struct ProducerOptions {
   bool forget = false;
   // Batches queued and in flight, together; one batch larger than this passes alone. Publish() waits for room.
   uint64_t pending_bytes_max = uint64_t{1} << 30;
-  uint32_t upload_threads = 2;
+  uint32_t upload_threads = 2;  // From 1 to 64.
   // Publish() waits while the stream is this far ahead of its slowest group, in steps or in bytes of data objects; 0: no
   // limit. Followed closely, not to the batch: what is published and not committed yet is not counted.
   uint64_t max_lead_steps = 0;

@@ -1,5 +1,7 @@
 #include "batchweave/producer/producer_host.h"
 
+#include <fmt/format.h>
+
 #include <memory>
 #include <string>
 #include <utility>
@@ -14,12 +16,25 @@ namespace {
 // An opening that is still undecided or outrun after this long is reported: whoever waits for it can look why.
 constexpr Duration kOpenTime = std::chrono::minutes(2);
 
+// More threads upload no faster, and cost memory each.
+constexpr uint32_t kUploadThreadsMax = 64;
+
+Result<void> CheckOptions(const ProducerOptions& options) {
+  if (options.upload_threads == 0 || options.upload_threads > kUploadThreadsMax) {
+    return Error{ErrorCode::kInvalidArgument,
+                 fmt::format("upload_threads is from 1 to {}: found={}", kUploadThreadsMax, options.upload_threads)};
+  }
+  if (options.stall_after <= Duration{}) return Error{ErrorCode::kInvalidArgument, "stall_after is above 0"};
+  return {};
+}
+
 }  // namespace
 
 ProducerHost::ProducerHost(Env env, ManifestLog& log)
     : env_(env), log_(log), pipeline_(env), uploader_(env, log, pipeline_, law_) {}
 
 Result<Producer> ProducerHost::Open(std::string_view producer, ProducerOptions options) {
+  BW_TRY(CheckOptions(options));
   BW_TRY(ProbeOnce());
   OpenedProducer opened = BW_TRY(CommitOpening(log_, producer, options.reopen, After(env_.clock.Now(), kOpenTime)));
   // Shared: see ProducerRef.

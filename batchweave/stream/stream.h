@@ -40,7 +40,7 @@ class Stream {
   StreamId id() const;
 
   // Commits a new incarnation of `producer`, which fences every earlier one.
-  // Errors: kInvalidArgument (the name), kSealed, kAlreadyExists (it has finished; the message gives its cursor: pass
+  // Errors: kInvalidArgument (the name, an option), kSealed, kAlreadyExists (it has finished; the message gives its cursor: pass
   // `reopen` to go on), kUnavailable (bounded attempts: try again), kUnknownOutcome (open again), those of the log.
   Result<Producer> OpenProducer(std::string_view producer, ProducerOptions options = {});
 

@@ -124,5 +124,17 @@ TEST_F(StreamProducerTest, RowStaysForAThousandVersions) {
   EXPECT_THAT(stream_.OpenProducer("task"), IsError(ErrorCode::kAlreadyExists, HasSubstr("task")));
 }
 
+TEST_F(StreamProducerTest, OptionsThatCannotWorkAreRefusedBeforeAnythingIsCommitted) {
+  const Version before = stream_.log().ReadNewest()->manifest.version;
+  for (const uint32_t threads : {0u, 65u}) {
+    EXPECT_THAT(stream_.OpenProducer("a", {.upload_threads = threads}),
+                IsError(ErrorCode::kInvalidArgument, HasSubstr(fmt::format("from 1 to 64: found={}", threads))));
+  }
+  EXPECT_THAT(stream_.OpenProducer("a", {.stall_after = {}}),
+              IsError(ErrorCode::kInvalidArgument, HasSubstr("stall_after is above 0")));
+  EXPECT_EQ(stream_.log().ReadNewest()->manifest.version, before);
+  EXPECT_THAT(stream_.OpenProducer("a", {.upload_threads = 64}), IsOk());
+}
+
 }  // namespace
 }  // namespace batchweave

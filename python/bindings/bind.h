@@ -9,6 +9,7 @@ namespace batchweave::python {
 void BindBatch(nanobind::module_& module);
 void BindConsumer(nanobind::module_& module);
 void BindGroup(nanobind::module_& module);
+void BindParts(nanobind::module_& module);
 void BindProducer(nanobind::module_& module);
 void BindStream(nanobind::module_& module);
 

@@ -42,25 +42,45 @@ int GetBuffer(PyObject* self, Py_buffer* view, int flags) {
 
 PyType_Slot kBufferSlots[] = {{Py_bf_getbuffer, reinterpret_cast<void*>(GetBuffer)}, {0, nullptr}};
 
+using Read = Result<std::optional<RankBatch>>;
+
+// The step is fetched by threads: waits for it in pieces, so that signals are seen.
+Read NextFetched(const std::shared_ptr<OpenedConsumer>& opened, TimePoint limit) {
+  ++blocking_calls;
+  Clock& clock = opened->on->env->env().clock;
+  for (;;) {
+    Read read = [&] {
+      const nb::gil_scoped_release release;
+      return opened->consumer.Next(std::min(limit, After(clock.Now(), kSignalInterval)));
+    }();
+    if (!FailedWith(read, ErrorCode::kStalled) || clock.Now() >= limit) return read;
+    CheckSignals();
+  }
+}
+
+// The call reads the step itself.
+Read NextRead(const std::shared_ptr<OpenedConsumer>& opened, TimePoint limit) {
+  RunBlocking([opened, limit] {
+    const std::lock_guard lock(opened->reading);
+    if (!opened->read) opened->read = opened->consumer.Next(limit);
+    return true;
+  });
+  const std::lock_guard lock(opened->reading);
+  Read read = *std::move(opened->read);
+  opened->read.reset();
+  return read;
+}
+
 // None at the end of a sealed stream.
 nb::object Next(const ConsumerHandle& handle, nb::handle timeout) {
   const std::shared_ptr<OpenedConsumer> opened = handle.Get();
   Clock& clock = opened->on->env->env().clock;
-  const TimePoint limit = std::min(DeadlineOf(clock, timeout), After(clock.Now(), opened->stall_after));
-  for (;;) {
-    // Waits in pieces, so that signals are seen.
-    Result<std::optional<RankBatch>> next = [&] {
-      const nb::gil_scoped_release release;
-      return opened->consumer.Next(std::min(limit, After(clock.Now(), kSignalInterval)));
-    }();
-    if (FailedWith(next, ErrorCode::kStalled) && clock.Now() < limit) {
-      CheckSignals();
-      continue;
-    }
-    std::optional<RankBatch> batch = Unwrap(std::move(next));
-    if (!batch) return nb::none();
-    return nb::cast(ReceivedBatch{MakeShared<RankBatch>(*std::move(batch))});
-  }
+  const TimePoint limit = std::min(DeadlineOf(clock, timeout), After(clock.Now(), opened->options.stall_after));
+  Read read = opened->options.prefetch_steps_max > 0 ? NextFetched(opened, limit) : NextRead(opened, limit);
+  std::optional<RankBatch> batch = Unwrap(std::move(read));
+  opened->position = opened->consumer.position();
+  if (!batch) return nb::none();
+  return nb::cast(ReceivedBatch{MakeShared<RankBatch>(*std::move(batch))});
 }
 
 nb::dict Stats(const ConsumerHandle& handle) {
@@ -82,9 +102,10 @@ nb::dict Stats(const ConsumerHandle& handle) {
 // Wakes a call that waits in another thread.
 void Close(ConsumerHandle& handle) {
   if (handle.is_open()) {
-    const std::shared_ptr<OpenedConsumer> opened = handle.Get();
-    const nb::gil_scoped_release release;
-    opened->consumer.Close();
+    Unwrap(RunBlocking([opened = handle.Take()]() -> Result<void> {
+      opened->consumer.Close();
+      return {};
+    }));
   }
   handle.Release();
 }
@@ -115,7 +136,7 @@ void BindConsumer(nb::module_& module) {
       .def_prop_ro("metadata", [](const ReceivedBatch& received) { return ToPython(received.batch->entry().metadata); })
       .def("slices", &Slices);
   nb::class_<ConsumerHandle>(module, "Consumer")
-      .def_prop_ro("position", [](const ConsumerHandle& handle) { return handle.Get()->consumer.position().value; })
+      .def_prop_ro("position", [](const ConsumerHandle& handle) { return handle.Get()->position.value; })
       .def("next", &Next, nb::arg().none())
       .def("stats", &Stats)
       .def("close", &Close)

@@ -42,7 +42,7 @@ void BindGroup(nb::module_& module) {
       .def("checkpoint", &Checkpoint)
       .def("release", &ReleaseCheckpoint)
       .def("report_progress", &ReportProgress)
-      .def("close", &GroupHandle::Release);
+      .def("close", &CloseHandle<OpenedGroup>);
 }
 
 }  // namespace batchweave::python

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "python/bindings/errors.h"
+#include "python/bindings/interrupt.h"
 
 namespace batchweave::python {
 
@@ -43,6 +44,12 @@ class Handle {
 
   bool is_open() const { return object_ != nullptr && getpid() == process_; }
 
+  // Gives the object to the caller, and is closed. Raises as Get().
+  std::shared_ptr<T> Take() {
+    Get();
+    return std::exchange(object_, nullptr);
+  }
+
   // Lets go. Without the GIL: the object may have threads to end.
   void Release() {
     if (!object_) return;
@@ -54,5 +61,12 @@ class Handle {
   std::shared_ptr<T> object_;
   pid_t process_ = getpid();
 };
+
+// Closes: lets go as a call that Ctrl-C ends, since the object may have threads to end that wait for the store.
+template <typename T>
+void CloseHandle(Handle<T>& handle) {
+  if (handle.is_open()) RunBlocking([object = handle.Take()] { return true; });
+  handle.Release();
+}
 
 }  // namespace batchweave::python

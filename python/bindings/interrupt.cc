@@ -8,6 +8,7 @@ namespace batchweave::python {
 bool HandlesSignals() { return gettid() == getpid(); }
 
 void CheckSignals() {
+  ++signal_checks;
   if (PyErr_CheckSignals() != 0) throw nanobind::python_error();
 }
 

@@ -7,8 +7,10 @@
 
 #include <nanobind/nanobind.h>
 
+#include <atomic>
 #include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -22,6 +24,10 @@ namespace batchweave::python {
 
 inline constexpr Duration kSignalInterval = std::chrono::milliseconds(100);
 
+// Counted for tests, which ask that a call is one that Ctrl-C ends, and that it ends at the next look.
+inline constinit std::atomic<uint64_t> blocking_calls{0};
+inline constinit std::atomic<uint64_t> signal_checks{0};
+
 // True in the thread that runs the handlers of signals.
 bool HandlesSignals();
 
@@ -32,9 +38,13 @@ void CheckSignals();
 template <typename Call>
 std::invoke_result_t<Call&> RunBlocking(Call call) {
   using Outcome = std::invoke_result_t<Call&>;
+  ++blocking_calls;
   if (!HandlesSignals()) {
+    std::optional<Call> held(std::move(call));
     const nanobind::gil_scoped_release release;
-    return call();
+    Outcome outcome = (*held)();
+    held.reset();  // It may be the last to hold what has threads to end.
+    return outcome;
   }
   struct Shared {
     std::mutex mutex;

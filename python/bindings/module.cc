@@ -3,6 +3,8 @@
 #include "batchweave/base/hash.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/buffers.h"
+#include "python/bindings/durations.h"
+#include "python/bindings/interrupt.h"
 
 namespace batchweave::python {
 
@@ -10,11 +12,15 @@ NB_MODULE(_native, module) {
   // An interpreter that ends while handles are open is no leak to tell of: their processes' ends are part of the design.
   nanobind::set_leak_warnings(false);
   BindBatch(module);
+  BindParts(module);
   BindProducer(module);
   BindConsumer(module);
   BindGroup(module);
   BindStream(module);
   module.def("hash64", [](nanobind::handle data) { return Hash64(BufferView(data).bytes()); });
+  module.def("blocking_calls", [] { return blocking_calls.load(); });
+  module.def("signal_checks", [] { return signal_checks.load(); });
+  module.attr("SIGNAL_INTERVAL") = ToSeconds(kSignalInterval);
   module.attr("__version__") = BATCHWEAVE_VERSION;
 }
 

@@ -2,6 +2,8 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
+#include <optional>
 
 #include "batchweave/stream/open_env.h"
 #include "batchweave/stream/stream.h"
@@ -27,7 +29,12 @@ struct OpenedGroup {
 struct OpenedConsumer {
   std::shared_ptr<OpenedStream> on;
   Consumer consumer;
-  Duration stall_after;
+  ConsumerOptions options;
+  Step position = consumer.position();  // After the last batch that Python has got.
+
+  // Without prefetch a call may be left to end alone: who calls next waits for it, and gets what it has read.
+  std::mutex reading{};
+  std::optional<Result<std::optional<RankBatch>>> read{};
 };
 
 }  // namespace batchweave::python

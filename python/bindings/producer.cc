@@ -13,6 +13,7 @@
 #include "python/bindings/handle.h"
 #include "python/bindings/interrupt.h"
 #include "python/bindings/opened.h"
+#include "python/bindings/parts.h"
 
 namespace batchweave::python {
 namespace {
@@ -36,6 +37,21 @@ uint64_t Publish(ProducerHandle& handle, FilledBatch& filled, nb::handle cursor,
   ReleaseDropped();
   if (!seq.ok()) filled.batch = batch;
   return Unwrap(std::move(seq));
+}
+
+PartTicket NextTicket(const ProducerHandle& handle, uint32_t dp, uint32_t cp, std::string content_type,
+                      uint64_t schema_hash) {
+  BatchOptions options{.content_type = std::move(content_type), .schema_hash = schema_hash};
+  return Unwrap(handle.Get()->producer.NextTicket({.dp = dp, .cp = cp}, std::move(options)));
+}
+
+uint64_t PublishParts(const ProducerHandle& handle, const nb::list& receipts, nb::handle cursor,
+                      nb::handle cursor_before, uint64_t samples, nb::handle metadata) {
+  PublishOptions options{.cursor = CopyOf(cursor), .samples = samples, .metadata = CopyOf(metadata)};
+  if (!cursor_before.is_none()) options.cursor_before = CopyOf(cursor_before);
+  return Unwrap(RunBlocking([opened = handle.Get(), parts = ToReceipts(receipts), options = std::move(options)] {
+    return opened->producer.PublishParts(parts, options);
+  }));
 }
 
 nb::object Cursor(const ProducerHandle& handle) {
@@ -75,9 +91,14 @@ void Finish(const ProducerHandle& handle, nb::handle timeout) {
   Unwrap(std::move(finished));
 }
 
-// Wakes calls that wait in other threads.
+// Wakes calls that wait in other threads. The end waits for what is under way in the store.
 void Close(ProducerHandle& handle) {
-  if (handle.is_open()) handle.Get()->producer.Close();
+  if (handle.is_open()) {
+    Unwrap(RunBlocking([opened = handle.Take()]() -> Result<void> {
+      opened->producer.Close();
+      return {};
+    }));
+  }
   handle.Release();
   ReleaseDropped();
 }
@@ -92,6 +113,9 @@ void BindProducer(nb::module_& module) {
       .def_prop_ro("committed_seq", [](const ProducerHandle& handle) { return handle.Get()->producer.committed_seq(); })
       .def_prop_ro("cursor", &Cursor)
       .def("publish", &Publish, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg(), nb::arg())
+      .def("next_ticket", &NextTicket)
+      .def("publish_parts", &PublishParts, nb::arg(), nb::arg(), nb::arg().none(), nb::arg(), nb::arg())
+      .def("drop_tickets", [](const ProducerHandle& handle) { handle.Get()->producer.DropTickets(); })
       .def("flush", &Flush, nb::arg().none())
       .def("finish", &Finish, nb::arg().none())
       .def("stats", &Stats)

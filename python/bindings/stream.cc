@@ -10,8 +10,11 @@
 #include <utility>
 
 #include "batchweave/lifecycle/quarantine.h"
+#include "batchweave/stream/describe.h"
 #include "batchweave/stream/stream_url.h"
+#include "python/bindings/batch.h"
 #include "python/bindings/bind.h"
+#include "python/bindings/buffers.h"
 #include "python/bindings/durations.h"
 #include "python/bindings/handle.h"
 #include "python/bindings/interrupt.h"
@@ -74,8 +77,22 @@ Handle<OpenedConsumer> OpenConsumer(const StreamHandle& handle, const nb::dict& 
   const ConsumerOptions options = ToConsumerOptions(given);
   using Opened = std::shared_ptr<OpenedConsumer>;
   return Handle(Unwrap(RunBlocking([on = handle.Get(), options]() -> Result<Opened> {
-    return MakeShared<OpenedConsumer>(on, BW_TRY(on->stream.OpenConsumer(options)), options.stall_after);
+    return MakeShared<OpenedConsumer>(on, BW_TRY(on->stream.OpenConsumer(options)), options);
   })));
+}
+
+PartReceipt WriteOnePart(const StreamHandle& handle, const PartTicket& ticket, const nb::tuple& range,
+                         const FilledBatch& slices, nb::handle provenance) {
+  const GridRange at{.dp_begin = nb::cast<uint32_t>(range[0]),
+                     .dp_count = nb::cast<uint32_t>(range[1]),
+                     .cp_begin = nb::cast<uint32_t>(range[2]),
+                     .cp_count = nb::cast<uint32_t>(range[3])};
+  Result<PartReceipt> receipt =
+      RunBlocking([on = handle.Get(), ticket, at, batch = slices.batch, told = CopyOf(provenance)] {
+        return on->stream.WritePart(ticket, at, *batch, told);
+      });
+  ReleaseDropped();
+  return Unwrap(std::move(receipt));
 }
 
 void CreateGroup(const StreamHandle& handle, std::string name, uint64_t start) {
@@ -142,6 +159,26 @@ nb::dict Info(const StreamHandle& handle) {
   return info;
 }
 
+nb::dict StepInfo(const StreamHandle& handle, uint64_t step) {
+  const StepDescription told =
+      Unwrap(RunBlocking([on = handle.Get(), step] { return DescribeStep(on->stream, Step{step}); }));
+  nb::list provenance;
+  for (const Bytes& of_part : told.provenance) provenance.append(ToPython(of_part));
+  nb::dict info;
+  info["step"] = told.step.value;
+  info["producer"] = told.entry.producer;
+  info["incarnation"] = told.entry.incarnation.value;
+  info["seq"] = told.entry.seq;
+  info["grid"] = nb::make_tuple(told.entry.grid.dp, told.entry.grid.cp);
+  info["samples"] = told.entry.samples;
+  info["content_type"] = told.entry.content_type;
+  info["schema_hash"] = told.entry.schema_hash;
+  info["cursor"] = ToPython(told.entry.cursor);
+  info["metadata_bytes"] = ToPython(told.entry.metadata);
+  info["provenance"] = provenance;
+  return info;
+}
+
 }  // namespace
 
 void BindStream(nb::module_& module) {
@@ -150,13 +187,15 @@ void BindStream(nb::module_& module) {
       .def_prop_ro("id", [](const StreamHandle& handle) { return ToString(handle.Get()->stream.id()); })
       .def("open_producer", &OpenProducer)
       .def("open_consumer", &OpenConsumer)
+      .def("write_part", &WriteOnePart)
+      .def("step_info", &StepInfo)
       .def("create_group", &CreateGroup)
       .def("open_group", &OpenGroup)
       .def("seal", &Seal)
       .def("quarantine", &QuarantineSteps)
       .def("lift_quarantine", &LiftSteps)
       .def("info", &Info)
-      .def("close", &StreamHandle::Release);
+      .def("close", &CloseHandle<OpenedStream>);
   module.def("open", &Open);
 }
 

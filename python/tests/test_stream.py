@@ -116,6 +116,18 @@ def test_a_wait_for_a_step_is_a_timeout_that_says_what_is_awaited(stream, publis
         assert texts(consumer.next(timeout=30)) == ["1:0:0"]
 
 
+# Covers G9.
+def test_a_step_in_the_middle_costs_no_more_than_the_first(stream, publish):
+    publish(300)
+    costs = []
+    for position in (0, 150, 299):
+        with stream.consumer(position=position, prefetch_steps=0) as consumer:
+            assert consumer.next().step == position
+            costs.append((consumer.stats().manifest_reads, consumer.stats().payload_gets))
+    assert costs == [costs[0]] * 3
+    assert costs[0][1] == 1
+
+
 # Covers G8.
 def test_a_stall_is_told_after_stall_after(stream):
     with stream.consumer(stall_after=0.05) as consumer, pytest.raises(errors.StreamStalled, match="nothing is committed"):
@@ -185,7 +197,12 @@ def test_names_positions_and_ranges_that_are_none_are_refused(stream, publish):
     for call, message in [
         (lambda: stream.producer("a b"), "a b"),
         (lambda: stream.producer(3), "name is a str: found 3"),
-        (lambda: stream.producer("x", upload_threads=0), "upload_threads is a whole number from 1 to 64: found 0"),
+        (lambda: stream.producer("x", upload_threads=0), "upload_threads is from 1 to 64: found=0"),
+        (lambda: stream.producer("x", upload_threads=65), "upload_threads is from 1 to 64: found=65"),
+        (lambda: stream.producer("x", upload_threads=2**32), "upload_threads is a whole number from 0 to 4294967295"),
+        (lambda: stream.producer("x", stall_after=0), "stall_after is above 0"),
+        (lambda: stream.consumer(prefetch_threads=0), "prefetch_threads is from 1 to 64: found=0"),
+        (lambda: stream.consumer(prefetch_threads=65), "prefetch_threads is from 1 to 64: found=65"),
         (lambda: stream.producer("x", pending_bytes=-1), "pending_bytes.*found -1"),
         (lambda: stream.consumer(position=-1), "position.*found -1"),
         (lambda: stream.consumer(position=True), "position.*found True"),
@@ -196,7 +213,7 @@ def test_names_positions_and_ranges_that_are_none_are_refused(stream, publish):
         (lambda: stream.consumer(stall_after=float("nan")), "stall_after.*nan"),
         (lambda: stream.consumer(stall_after=0), "stall_after is above 0"),
         (lambda: stream.create_group("x", start=-1), "start.*found -1"),
-        (lambda: stream.quarantine(range(-1, 1), "x"), "first step.*found -1"),
+        (lambda: stream.quarantine(range(-1, 1), "x"), "first of steps.*found -1"),
         (lambda: batchweave.open(stream.url, storage_options={"secret": 7}), "dict of str to str$"),
         (lambda: stream.consumer(dp_rank=2, dp_size=2), "dp_rank=2"),
         (lambda: stream.consumer(prefetch_steps=10**9), "prefetch_steps"),

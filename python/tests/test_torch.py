@@ -132,6 +132,14 @@ def test_the_state_counts_what_was_handed_out(numbered, workers, context):
     assert list(other_mesh) == []
 
 
+def test_the_memory_of_a_batch_that_was_dropped_serves_the_next(numbered):
+    places = set()
+    for _, batch in StreamingDataLoader(numbered(6, dp=1, samples=1000), dp_rank=0, dp_size=1, prefetch_steps=0):
+        places.add(batch["ids"].data_ptr())
+        del batch
+    assert len(places) == 1
+
+
 def test_the_state_within_a_loop_counts_the_batch_in_hand(numbered):
     loader = StreamingDataLoader(numbered(3), dp_rank=0, dp_size=1)
     assert [loader.state_dict()["step"] for _ in loader] == [1, 2, 3]

@@ -12,8 +12,9 @@ from batchweave._batch import GlobalBatch
 from batchweave._consumer import Consumer, ConsumerStats, RankBatch, Slice
 from batchweave._group import Group
 from batchweave._native import __version__
+from batchweave._parts import PartReceipt, PartTicket
 from batchweave._producer import Producer, ProducerStats
-from batchweave._stream import GroupInfo, Stream, StreamInfo, open
+from batchweave._stream import GroupInfo, StepInfo, Stream, StreamInfo, open
 from batchweave.errors import BatchweaveError
 from batchweave.safetensors import schema_hash
 
@@ -24,10 +25,13 @@ __all__ = [
     "GlobalBatch",
     "Group",
     "GroupInfo",
+    "PartReceipt",
+    "PartTicket",
     "Producer",
     "ProducerStats",
     "RankBatch",
     "Slice",
+    "StepInfo",
     "Stream",
     "StreamInfo",
     "__version__",

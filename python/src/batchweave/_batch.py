@@ -10,7 +10,7 @@ from batchweave.errors import InvalidArgument, SchemaMismatch
 
 OCTET_STREAM = "application/octet-stream"
 
-_SLICES_MAX = 1 << 16
+SLICES_MAX = 1 << 16
 
 #: What one slice may be: bytes as they are, or a dict of arrays, by name.
 SliceData = Any
@@ -34,20 +34,20 @@ class GlobalBatch:
     """
 
     def __init__(self, *, dp: int, cp: int = 1, content_type: str = OCTET_STREAM) -> None:
-        self.dp = _check.number("dp", dp, least=1, most=_SLICES_MAX)
-        self.cp = _check.number("cp", cp, least=1, most=_SLICES_MAX)
+        self.dp = _check.number("dp", dp, least=1, most=SLICES_MAX)
+        self.cp = _check.number("cp", cp, least=1, most=SLICES_MAX)
         self._content_type = _check.text("content_type", content_type)
         self._kind: tuple[str, int] | None = None  # Content type and schema hash: those of the first slice that was set.
         _native.GlobalBatch.new(self.dp, self.cp, content_type, 0)  # Refuses a grid that is none.
         self._native: _native.GlobalBatch | None = None
 
     @classmethod
-    def of(cls, slices: GlobalBatch | Sequence[Sequence[SliceData]]) -> GlobalBatch:
-        """From a list of ``dp`` lists of ``cp`` slices each."""
+    def of(cls, slices: GlobalBatch | Sequence[Sequence[SliceData]], *, content_type: str = OCTET_STREAM) -> GlobalBatch:
+        """From a list of ``dp`` lists of ``cp`` slices each; what is a batch already is left as it is."""
         if isinstance(slices, GlobalBatch):
             return slices
         _check_nested(slices)
-        batch = cls(dp=len(slices), cp=len(slices[0]))
+        batch = cls(dp=len(slices), cp=len(slices[0]), content_type=content_type)
         for dp, row in enumerate(slices):
             for cp, data in enumerate(row):
                 batch[dp, cp] = data

@@ -23,6 +23,13 @@ def number(name: str, value: Any, *, least: int = 0, most: int = NUMBER_MAX) -> 
     return found
 
 
+def bounds(name: str, value: Any) -> tuple[int, int]:
+    """Where a range of whole numbers begins and ends."""
+    if not isinstance(value, range) or value.step != 1:
+        raise InvalidArgument(f"{name} are a range, as range(5000, 5100): found {value!r}")
+    return number(f"the first of {name}", value.start), number(f"the end of {name}", value.stop)
+
+
 def seconds(name: str, value: Any) -> float:
     """``value`` as a float, where it is a time of 0 or more."""
     if isinstance(value, bool) or not isinstance(value, (int, float)) or not 0 <= value < math.inf:

@@ -10,8 +10,10 @@ from types import TracebackType
 from typing import Any
 
 from batchweave import _check, _lifetime, _native
-from batchweave._batch import OCTET_STREAM, GlobalBatch, SliceData
+from batchweave._batch import OCTET_STREAM, SLICES_MAX, GlobalBatch, SliceData
+from batchweave._parts import PartReceipt, PartTicket
 from batchweave.errors import InvalidArgument
+from batchweave.safetensors import CONTENT_TYPE, schema_hash
 
 
 @dataclass(frozen=True)
@@ -88,14 +90,14 @@ class Producer:
         After Ctrl-C in here it may be on its way: the cursor tells whoever opens the producer next.
         """
         filled = GlobalBatch.of(batch)._filled()
-        before = None if cursor_before is None else _as_bytes(cursor_before, "cursor_before")
+        before = None if cursor_before is None else as_bytes(cursor_before, "cursor_before")
         return self._native.publish(
             filled,
-            _as_bytes(cursor, "cursor"),
+            as_bytes(cursor, "cursor"),
             before,
             _check.number("samples", samples),
             _to_json(metadata),
-            _as_bytes(provenance, "provenance"),
+            as_bytes(provenance, "provenance"),
         )
 
     @contextlib.contextmanager
@@ -109,6 +111,57 @@ class Producer:
         batch = GlobalBatch(dp=dp, cp=cp, content_type=content_type)
         yield batch
         self.publish(batch, **publish)
+
+    def next_ticket(
+        self, *, dp: int, cp: int = 1, content_type: str = OCTET_STREAM, like: Mapping[str, Any] | None = None
+    ) -> PartTicket:
+        """Leave for workers anywhere to write the parts of the next batch, of ``dp`` x ``cp`` slices; writes nothing.
+
+        ``like``: where slices are dicts of arrays, one of their kind: its names, dtypes and numbers of dimensions count.
+        ``content_type``: where they are bytes. Several tickets may be outstanding, for batches that follow each other;
+        meanwhile publish() and finish() are refused.
+
+        >>> ticket = producer.next_ticket(dp=64, like={"ids": np.zeros((1, 4096), np.int32)})
+        >>> receipt = stream.write_part(ticket, slices, dp=range(0, 8))  # in another process: a receipt of each part
+        >>> producer.publish_parts(receipts, cursor=b"17")
+
+        Errors: also :class:`~batchweave.errors.InvalidArgument` (the grid; too many tickets).
+        """
+        kind = (_check.text("content_type", content_type), 0) if like is None else (CONTENT_TYPE, schema_hash(like))
+        dp, cp = (_check.number(name, value, least=1, most=SLICES_MAX) for name, value in (("dp", dp), ("cp", cp)))
+        return PartTicket(self._native.next_ticket(dp, cp, *kind))
+
+    def publish_parts(
+        self,
+        receipts: Sequence[PartReceipt],
+        *,
+        cursor: bytes = b"",
+        cursor_before: bytes | None = None,
+        samples: int = 0,
+        metadata: Mapping[str, Any] | None = None,
+    ) -> int:
+        """Queue the batch of the oldest outstanding ticket, whose parts are ``receipts`` in any order; return its seq.
+
+        It becomes visible as a whole. The options are those of publish(), but for provenance, which each part has its own.
+        Errors: also :class:`~batchweave.errors.InvalidArgument` (a receipt of another ticket, incarnation or stream; parts
+        that are doubled, overlap, or leave a slice out: says which). The ticket then stays outstanding.
+        """
+        for receipt in receipts:
+            if not isinstance(receipt, PartReceipt):
+                raise InvalidArgument(
+                    f"receipts are PartReceipts, of bytes PartReceipt.from_bytes(...): found {receipt!r:.100}"
+                )
+        return self._native.publish_parts(
+            [receipt._native for receipt in receipts],
+            as_bytes(cursor, "cursor"),
+            None if cursor_before is None else as_bytes(cursor_before, "cursor_before"),
+            _check.number("samples", samples),
+            _to_json(metadata),
+        )
+
+    def drop_tickets(self) -> None:
+        """Give up all outstanding tickets: their batches get new ones, and receipts of the old are refused."""
+        self._native.drop_tickets()
 
     def flush(self, timeout: float | None = None) -> None:
         """Wait until all that was published is committed; at most ``timeout`` seconds, then it is a ``StreamStalled``."""
@@ -142,7 +195,7 @@ def _or_none(timeout: float | None) -> float | None:
     return None if timeout is None else _check.seconds("timeout", timeout)
 
 
-def _as_bytes(value: Any, what: str) -> bytes:
+def as_bytes(value: Any, what: str) -> bytes:
     if isinstance(value, (bytes, bytearray, memoryview)):
         return bytes(value)
     raise InvalidArgument(f"{what} is bytes: found {type(value).__name__} (of a number or a dict: json.dumps(...).encode())")

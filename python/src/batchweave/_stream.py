@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Any
 
 from batchweave import _check, _lifetime, _native
+from batchweave._batch import GlobalBatch, SliceData
 from batchweave._consumer import Consumer
 from batchweave._group import Group
-from batchweave._producer import Producer
+from batchweave._parts import PartReceipt, PartTicket, slices_of_part
+from batchweave._producer import Producer, as_bytes
 from batchweave.errors import AlreadyExists, InvalidArgument, NotFound
 
-# More would only cost memory.
-_THREADS_MAX = 64
-_PREFETCH_STEPS_MAX = 4096
-_RANKS_MAX = 2**32 - 1
+# Of ranks, threads and steps ahead: what fits in C++, which has limits of its own and says them.
+_COUNT_MAX = 2**32 - 1
 
 
 def open(url: str, *, create: bool = False, storage_options: Mapping[str, str] | None = None, durable: bool = True) -> Stream:
@@ -61,6 +61,23 @@ class StreamInfo:
     sealed: bool
     groups: dict[str, GroupInfo]
     quarantined: list[tuple[int, int, str]]  #: first, end and reason of each range in force
+
+
+@dataclass(frozen=True)
+class StepInfo:
+    """One step, as its entry in the stream has it."""
+
+    step: int
+    producer: str  #: who published it
+    incarnation: int  #: of that producer: the number of its opening
+    seq: int  #: the number of the batch within its producer
+    grid: tuple[int, int]  #: (dp, cp)
+    samples: int  #: as its producer said
+    content_type: str  #: of its slices, a MIME type
+    schema_hash: int  #: 0: none
+    cursor: bytes  #: where the producer's source stands after it
+    metadata_bytes: bytes  #: the producer's own: JSON, where Python wrote it
+    provenance: list[bytes]  #: which samples came from where, in the producer's own form: one a part of the batch
 
 
 class Stream:
@@ -134,7 +151,7 @@ class Stream:
             "reopen": bool(reopen),
             "forget": bool(forget),
             "pending_bytes": _check.number("pending_bytes", pending_bytes),
-            "upload_threads": _check.number("upload_threads", upload_threads, least=1, most=_THREADS_MAX),
+            "upload_threads": _check.number("upload_threads", upload_threads, most=_COUNT_MAX),
             "max_lead_steps": _check.number("max_lead_steps", max_lead_steps),
             "max_lead_bytes": _check.number("max_lead_bytes", max_lead_bytes),
             "stall_after": _check.seconds("stall_after", stall_after),
@@ -163,7 +180,7 @@ class Stream:
         of ``cp_size``: the rank's place in the mesh; rank r of M along an axis of G slices reads [r*G/M, (r+1)*G/M).
         ``group``, ``session``: whose hold it reads under; without, nothing is held for it. ``allow_uneven``: dp ranks may
         differ by one slice. ``prefetch_steps``, ``prefetch_bytes``: fetched ahead, whichever is less; with 0 steps there are no
-        threads, and Ctrl-C waits for the read under way. ``stall_after``: seconds of waiting for one step.
+        threads. ``stall_after``: seconds of waiting for one step.
 
         Errors: :class:`~batchweave.errors.InvalidArgument`, :class:`~batchweave.errors.StepTrimmed`,
         :class:`~batchweave.errors.MeshMismatch` (the step at the position says so already),
@@ -171,19 +188,54 @@ class Stream:
         """
         options = {
             "position": _check.number("position", position),
-            "dp_rank": _check.number("dp_rank", dp_rank, most=_RANKS_MAX),
-            "dp_size": _check.number("dp_size", dp_size, least=1, most=_RANKS_MAX),
-            "cp_rank": _check.number("cp_rank", cp_rank, most=_RANKS_MAX),
-            "cp_size": _check.number("cp_size", cp_size, least=1, most=_RANKS_MAX),
+            "dp_rank": _check.number("dp_rank", dp_rank, most=_COUNT_MAX),
+            "dp_size": _check.number("dp_size", dp_size, least=1, most=_COUNT_MAX),
+            "cp_rank": _check.number("cp_rank", cp_rank, most=_COUNT_MAX),
+            "cp_size": _check.number("cp_size", cp_size, least=1, most=_COUNT_MAX),
             "group": _check.text("group", group),
             "session": _check.number("session", session),
             "allow_uneven": bool(allow_uneven),
-            "prefetch_steps": _check.number("prefetch_steps", prefetch_steps, most=_PREFETCH_STEPS_MAX),
+            "prefetch_steps": _check.number("prefetch_steps", prefetch_steps, most=_COUNT_MAX),
             "prefetch_bytes": _check.number("prefetch_bytes", prefetch_bytes),
-            "prefetch_threads": _check.number("prefetch_threads", prefetch_threads, least=1, most=_THREADS_MAX),
+            "prefetch_threads": _check.number("prefetch_threads", prefetch_threads, most=_COUNT_MAX),
             "stall_after": _check.seconds("stall_after", stall_after),
         }
         return Consumer(self._opened().open_consumer(options))
+
+    def write_part(
+        self,
+        ticket: PartTicket,
+        slices: GlobalBatch | Sequence[Sequence[SliceData]],
+        *,
+        dp: range,
+        cp: range | None = None,
+        provenance: bytes = b"",
+    ) -> PartReceipt:
+        """Write one part of the batch that ``ticket`` is for, on any host, and return the receipt for its producer.
+
+        ``dp``, ``cp``: which rows and columns of the batch's grid it holds; without ``cp`` all columns. ``slices``: of just
+        these, as for :meth:`Producer.publish`: a batch of len(dp) x len(cp), or len(dp) lists of len(cp) slices.
+        ``provenance``: which samples of the part came from where, up to 1 MiB.
+
+        Nothing is visible before the producer publishes the receipt. Each call writes an object of its own; one whose receipt
+        is lost, or never published, is removed by a reclaim.
+
+        Errors: :class:`~batchweave.errors.InvalidArgument` (a ticket of another stream, rows outside its grid, slices of
+        another shape or missing), :class:`~batchweave.errors.SchemaMismatch` (another kind than the ticket says),
+        :class:`~batchweave.errors.AccessDenied`, :class:`~batchweave.errors.StoreUnavailable` and
+        :class:`~batchweave.errors.UnknownOutcome` (call again).
+        """
+        if not isinstance(ticket, PartTicket):
+            raise InvalidArgument(f"ticket is a PartTicket, of bytes PartTicket.from_bytes(...): found {ticket!r:.100}")
+        cp = range(ticket.grid[1]) if cp is None else cp
+        (dp_begin, dp_end), (cp_begin, cp_end) = _check.bounds("dp", dp), _check.bounds("cp", cp)
+        if dp_end > ticket.grid[0] or cp_end > ticket.grid[1] or not dp or not cp:
+            raise InvalidArgument(f"the part is outside the grid, or empty: dp={dp} cp={cp} of {ticket!r}")
+        batch = slices_of_part(ticket, slices, dp, cp)
+        place = (dp_begin, dp_end - dp_begin, cp_begin, cp_end - cp_begin)
+        return PartReceipt(
+            self._opened().write_part(ticket._native, place, batch._filled(), as_bytes(provenance, "provenance"))
+        )
 
     def create_group(self, name: str, *, start: int = 0) -> None:
         """Create a group, which from then on holds every step from ``start``: once, before the job's first start.
@@ -217,17 +269,25 @@ class Stream:
         Errors: :class:`~batchweave.errors.InvalidArgument` (no steps, beyond the end, no reason or over 255 bytes),
         :class:`~batchweave.errors.StepTrimmed`, :class:`~batchweave.errors.AccessDenied` (too many).
         """
-        self._opened().quarantine(_bounds(steps), _check.text("reason", reason))
+        self._opened().quarantine(_check.bounds("steps", steps), _check.text("reason", reason))
 
     def lift_quarantine(self, steps: range) -> None:
         """End the quarantine of just these steps, for sessions opened from now on. Errors: ``NotFound``."""
-        self._opened().lift_quarantine(_bounds(steps))
+        self._opened().lift_quarantine(_check.bounds("steps", steps))
 
     def info(self) -> StreamInfo:
         """The newest version: where the stream begins and ends, its groups and their checkpoints."""
         info = self._opened().info()
         info["groups"] = {name: GroupInfo(**group) for name, group in info["groups"].items()}
         return StreamInfo(**info)
+
+    def step_info(self, step: int) -> StepInfo:
+        """What is known of a step without reading its slices: who published it, and its provenance.
+
+        Errors: :class:`~batchweave.errors.NotFound` (not committed yet; the message has the newest step),
+        :class:`~batchweave.errors.StepTrimmed`, :class:`~batchweave.errors.CorruptData` (an object is damaged: named).
+        """
+        return StepInfo(**self._opened().step_info(_check.number("step", step)))
 
     def close(self) -> None:
         """What was opened on it stays open."""
@@ -251,12 +311,6 @@ class Stream:
 
     def __repr__(self) -> str:
         return f"<batchweave.Stream {self._url.partition('?')[0]}>"
-
-
-def _bounds(steps: range) -> tuple[int, int]:
-    if not isinstance(steps, range) or steps.step != 1:
-        raise InvalidArgument(f"steps are a range, as range(5000, 5100): found {steps!r}")
-    return _check.number("the first step", steps.start), _check.number("the end of the steps", steps.stop)
 
 
 # As the store has it that refuses them in a URL (store/cloud/src/open.rs).

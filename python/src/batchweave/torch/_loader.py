@@ -131,10 +131,14 @@ class StreamingDataLoader:
 
     def _items(self, copy: Callable[[Any], Any]) -> Iterator[tuple[Any, int, Any]]:
         if self._tp_group is None:
-            return ((state, step, copy(batch)) for state, step, batch in self._read())
-        reads = dist.get_rank(self._tp_group) == 0
-        items = ((state, step, copy(batch)) for state, step, batch in self._read()) if reads else None
+            return self._copied(copy)
+        items = self._copied(copy) if dist.get_rank(self._tp_group) == 0 else None
         return broadcast_items(items, self._tp_group, self._device)
+
+    def _copied(self, copy: Callable[[Any], Any]) -> Iterator[tuple[Any, int, Any]]:
+        for state, step, batch in self._read():
+            yield state, step, copy(batch)
+            del batch  # Its memory serves the next one.
 
     def _read(self) -> Iterator[tuple[Any, int, Any]]:
         if not self._workers["num_workers"]:
