@@ -43,6 +43,9 @@ class ManifestLog {
   // The head of one version, in one ranged read nearly always. Errors: as Read.
   Result<ManifestHead> ReadHead(Version version);
 
+  // The same, for who follows and asks again: what another process of this host was told a moment ago will do.
+  Result<ManifestHead> PollHead(Version version);
+
   // The number of the newest version. Errors: kUnavailable, kDenied.
   Result<Version> FindNewest();
 
@@ -53,6 +56,7 @@ class ManifestLog {
   friend class PendingCommit;  // It alone writes slots, and learns of versions as it does.
 
   Result<LoggedManifest> ReadOnce(Version version);
+  Result<ManifestHead> ReadHead(Version version, bool asks_again);
   Result<Version> FindNewestByList();
   Result<Version> FindNewestByProbing();
   Error Deleted() const;
