@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -46,6 +47,7 @@ Child::Command Commands::Rank(const RankPlace& place) const {
                              "--group", place.group, "--session", Text(place.session.value),                //
                              "--start-step", Text(place.start_step), "--pace-ms", Text(place.pace_ms)});
   if (place.end_step.has_value()) Append(command.arguments, {"--end-step", Text(*place.end_step)});
+  if (!job_.is_local()) Append(command.arguments, {"--store", job_.store_url});
   return command;
 }
 
@@ -68,10 +70,17 @@ std::string Commands::RecordOf(const std::string& group, const MeshRank& rank) c
 
 std::string Commands::RecordOfReference() const { return job_.records() + "/reference.record"; }
 
-std::string Commands::StreamUrl() const { return fmt::format("{}/{}", Shortest(job_.store()), kStreamName); }
+std::string Commands::StreamUrl() const {
+  if (job_.is_local()) return fmt::format("{}/{}", Shortest(job_.store()), kStreamName);
+  const std::string& url = job_.store_url;
+  const size_t query = std::min(url.find('?'), url.size());
+  return fmt::format("{}/{}{}", url.substr(0, query), kStreamName, url.substr(query));
+}
 
 std::string Commands::ForPeople(std::string_view subcommand) const {
-  return fmt::format("{} {} {}", Shortest(batchweave_), subcommand, StreamUrl());
+  // A query has characters that a shell would take for its own.
+  const std::string url = job_.is_local() ? StreamUrl() : fmt::format("'{}'", StreamUrl());
+  return fmt::format("{} {} {}", Shortest(batchweave_), subcommand, url);
 }
 
 }  // namespace batchweave::demo
