@@ -50,6 +50,7 @@ case "$kind" in
     ;;
 esac
 server=$!
+disown "$server" # Its end is nothing to tell.
 export STORE_URL
 
 listens() { python3 -c "import socket; socket.create_connection(('127.0.0.1', $port), 1)" 2>/dev/null; }

@@ -53,7 +53,9 @@ Child::Command Commands::Rank(const RankPlace& place) const {
 
 Child::Command Commands::Reference() const {
   Child::Command command = Make("reference", programs_ + "/demo_reference");
-  Append(command.arguments, JobArguments(job_));
+  JobOptions without_stream = job_;
+  without_stream.store_url.clear();
+  Append(command.arguments, JobArguments(without_stream));
   Append(command.arguments, {"--record", RecordOfReference()});
   return command;
 }
