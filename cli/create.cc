@@ -2,6 +2,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "batchweave/format/keys.h"
 #include "batchweave/stream/stream_url.h"
 #include "cli/commands.h"
 #include "cli/target.h"
@@ -11,7 +12,10 @@ namespace {
 
 Result<void> Create(Console& console, const std::string& url) {
   const StreamUrl split = BW_TRY(SplitStreamUrl(url));
-  const std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(split.folder));
+  const std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(split.folder, kCommandEnv));
+  // Of a store that cannot be reached a person is told at once: who tries its writes out has more patience.
+  const Result<Bytes> reached = env->env().store.Read(StreamJsonKey(split.name));
+  if (!reached.ok() && !FailedWith(reached, ErrorCode::kNotFound)) return reached.error();
   const Stream stream = BW_TRY(Stream::Create(env->env(), split.name));
   if (console.json()) {
     console.PrintJson({{"name", stream.name()}, {"stream_id", ToString(stream.id())}, {"created", true}});

@@ -26,7 +26,7 @@ Result<void> CheckThatItIsThere(ObjectStore& store, const std::string& name) {
 
 Result<void> Delete(Console& console, const std::string& url, bool yes) {
   const StreamUrl split = BW_TRY(SplitStreamUrl(url));
-  const std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(split.folder));
+  const std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(split.folder, kCommandEnv));
   BW_TRY(CheckThatItIsThere(env->env().store, split.name));
   BW_TRY(Confirm(console, yes,
                  fmt::format("all data of stream {} is removed, for ever, and its name is not used again", split.name),

@@ -55,7 +55,7 @@ void PrintTable(Console& console, Env env, const std::vector<Listed>& streams) {
 
 // One damaged stream does not hide the others.
 Result<void> Ls(Console& console, const std::string& url) {
-  const std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(url));
+  const std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(url, kCommandEnv));
   const std::vector<std::string> names = BW_TRY(ListStreams(env->env().store));
   std::vector<Listed> streams;
   for (const std::string& name : names) {

@@ -10,7 +10,7 @@ namespace batchweave::cli {
 
 Result<Target> OpenTarget(std::string_view url) {
   const StreamUrl split = BW_TRY(SplitStreamUrl(url));
-  std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(split.folder));
+  std::unique_ptr<OwnedEnv> env = BW_TRY(OpenEnv(split.folder, kCommandEnv));
   Stream stream = BW_TRY(Stream::Open(env->env(), split.name));
   return Target{.env = std::move(env), .stream = std::move(stream)};
 }

@@ -12,6 +12,9 @@
 
 namespace batchweave::cli {
 
+// Commands look at the store itself, whatever the URL says of a node cache.
+inline const EnvOptions kCommandEnv{.node_cache = false};
+
 // A stream that a command works on.
 struct Target {
   std::unique_ptr<OwnedEnv> env;

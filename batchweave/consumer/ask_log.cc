@@ -28,7 +28,7 @@ Result<LogAnswer> AskLog(ManifestLog& log, const LogQuestion& question) {
   switch (question.kind) {
     case LogQuestion::Kind::kNewest: return BW_TRY(log.ReadNewest());
     case LogQuestion::Kind::kNewestVersion: return BW_TRY(log.FindNewest());
-    case LogQuestion::Kind::kHead: return BW_TRY(log.ReadHead(question.version));
+    case LogQuestion::Kind::kHead: return BW_TRY(log.PollHead(question.version));
     case LogQuestion::Kind::kWhole: return BW_TRY(log.Read(question.version));
     case LogQuestion::Kind::kArchive: break;
   }

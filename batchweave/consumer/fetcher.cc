@@ -28,7 +28,8 @@ Error Altered(std::string_view key, const SliceVerifier::Mismatch& mismatch) {
 // The requests of one plan, with all that they point to.
 class PlannedGet {
  public:
-  PlannedGet(const ReadPlan& plan, TgbIdentity identity) : plan_(plan), identity_(std::move(identity)) {
+  PlannedGet(const ReadPlan& plan, TgbIdentity identity, Step step)
+      : plan_(plan), identity_(std::move(identity)), step_(step) {
     // Requests point into these: they must not grow.
     keys_.reserve(plan.reads.size());
     verifiers_.reserve(plan.reads.size());
@@ -41,7 +42,8 @@ class PlannedGet {
     requests_.push_back({.key = keys_.back(),
                          .offset = read.offset,
                          .buffer = buffers_.back().bytes(),
-                         .observer = &verifiers_.back()});
+                         .observer = &verifiers_.back(),
+                         .step = step_.value});
   }
 
   Result<void> Send(ObjectStore& store, FetchCost& cost) {
@@ -83,6 +85,7 @@ class PlannedGet {
  private:
   const ReadPlan& plan_;
   const TgbIdentity identity_;
+  const Step step_;
   std::vector<std::string> keys_;
   std::vector<PooledBuffer> buffers_;
   std::vector<SliceVerifier> verifiers_;
@@ -124,10 +127,12 @@ Result<RankBatch> Fetcher::Read(const KnownStep& known, FetchCost& cost) {
   if (!lengths_known) completed = BW_TRY(PartsWithLengths(entry, wanted, cost));
   const ReadPlan plan = BW_TRY(MakeReadPlan(lengths_known ? entry.parts : completed, wanted));
 
-  PlannedGet get(plan, {.stream_id = log_.keys().stream_id,
-                        .producer = entry.producer,
-                        .incarnation = entry.incarnation,
-                        .seq = entry.seq});
+  PlannedGet get(plan,
+                 {.stream_id = log_.keys().stream_id,
+                  .producer = entry.producer,
+                  .incarnation = entry.incarnation,
+                  .seq = entry.seq},
+                 known.step);
   for (const PlannedRead& read : plan.reads) get.Add(read, KeyOf(entry, read.nonce), pool_.Take(read.size_bytes));
   BW_FAULT_POINT("step.located");
   BW_TRY(get.Send(store_, cost));

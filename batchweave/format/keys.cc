@@ -180,4 +180,15 @@ std::optional<ParsedKey> ParseKey(const StreamKeys& keys, std::string_view key) 
   return std::nullopt;
 }
 
+bool NeverChanges(std::string_view key) {
+  constexpr size_t kIdDigits = 32;
+  const size_t name_end = key.find('/');
+  if (name_end == std::string_view::npos) return false;
+  std::string_view text = key.substr(name_end + 1);
+  if (text.find('/') != kIdDigits || text.find_first_not_of("0123456789abcdef") != kIdDigits) return false;
+  text.remove_prefix(kIdDigits + 1);
+  if (TakePrefix(text, "data/")) return ParseBatch(ParsedKey::Kind::kData, text).has_value();
+  return TakePrefix(text, "archive/") && ParseArchive(text).has_value();
+}
+
 }  // namespace batchweave

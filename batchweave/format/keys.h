@@ -65,4 +65,8 @@ struct ParsedKey {
 // None where the key is not one that this software writes: such a key is never deleted.
 std::optional<ParsedKey> ParseKey(const StreamKeys& keys, std::string_view key);
 
+// True of the key of an object that, once there, has its bytes for ever, of whichever stream: data and archived objects.
+// (A version becomes a tombstone.)
+bool NeverChanges(std::string_view key);
+
 }  // namespace batchweave

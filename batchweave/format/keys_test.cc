@@ -139,6 +139,17 @@ TEST(KeysTest, ComponentsStayUnderTheLimitOfStores) {
   }
 }
 
+TEST(KeysTest, DataAndArchivedObjectsNeverChange) {
+  EXPECT_TRUE(NeverChanges(kKeys.Data("p", {1}, 2, 3)));
+  EXPECT_TRUE(NeverChanges(Key("archive/00000000000000000001-entries-0000000000000001")));
+  for (const std::string& key :
+       {kKeys.Manifest(Version{1}), kKeys.Progress("g"), Key("archive/_"), Key("data/p/1"), StreamJsonKey("run"),
+        ProbePrefix("run", 1) + "object", std::string("data/p"),
+        std::string("run/0/data/p/00000000000000000001-00000000000000000002-0000000000000003")}) {
+    EXPECT_FALSE(NeverChanges(key)) << key;
+  }
+}
+
 TEST(KeysTest, StreamJsonAndProbesLieBesideTheStream) {
   EXPECT_EQ(StreamJsonKey("run"), "run/stream.json");
   EXPECT_EQ(ProbePrefix("run", 255), "run/probe/00000000000000ff/");

@@ -85,11 +85,14 @@ Result<LoggedManifest> ManifestLog::Refresh(LoggedManifest known) {
 
 Result<LoggedManifest> ManifestLog::Read(Version version) { return Read<LoggedManifest>(version, DecodeLogged); }
 
-Result<ManifestHead> ManifestLog::ReadHead(Version version) {
+Result<ManifestHead> ManifestLog::ReadHead(Version version) { return ReadHead(version, /*asks_again=*/false); }
+Result<ManifestHead> ManifestLog::PollHead(Version version) { return ReadHead(version, /*asks_again=*/true); }
+
+Result<ManifestHead> ManifestLog::ReadHead(Version version, bool asks_again) {
   const std::string key = keys_.Manifest(version);
   Bytes buffer(kHeadReadBytes);
   for (int attempt = 0; attempt < kHeadReadsMax; ++attempt) {
-    ReadRequest request{.key = key, .offset = 0, .buffer = buffer};
+    ReadRequest request{.key = key, .offset = 0, .buffer = buffer, .asks_again = asks_again};
     BW_TRY(env_.store.Get({&request, 1}));
     Learn(version);
     const ByteView received = ByteView(buffer).first(request.received_bytes);

@@ -47,6 +47,9 @@ class ManifestLog {
   // The head of one version, in one ranged read nearly always. Errors: as Read.
   Result<ManifestHead> ReadHead(Version version);
 
+  // The same, for who follows and asks again: what another process of this host was told a moment ago will do.
+  Result<ManifestHead> PollHead(Version version);
+
   // The number of the newest version. Errors: kUnavailable, kDenied.
   Result<Version> FindNewest();
 
@@ -60,6 +63,7 @@ class ManifestLog {
   Result<Decoded> Newest(Decode decode);
   template <typename Decoded, typename Decode>
   Result<Decoded> Read(Version version, Decode decode);
+  Result<ManifestHead> ReadHead(Version version, bool asks_again);
   Result<Version> FindNewestByList();
   Result<Version> FindNewestByProbing();
   Error Deleted() const;

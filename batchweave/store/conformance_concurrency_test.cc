@@ -6,6 +6,7 @@
 #include "batchweave/store/local_store.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/store/metered_store.h"
+#include "batchweave/store/node_cache_store.h"
 #include "batchweave/store/retrying_store.h"
 #include "batchweave/testing/conformance.h"
 #include "batchweave/testing/manual_clock.h"
@@ -38,6 +39,22 @@ class WrappedUnderTest final : public StoreUnderTest {
   ManualClock clock_;
   SeededRandom random_{1};
   RetryingStore retrying_{metered_, clock_, random_};
+};
+
+class CachedUnderTest final : public StoreUnderTest {
+ public:
+  ObjectStore& store() override { return cached_; }
+
+ private:
+  TemporaryDirectory directory_{"/dev/shm"};
+  ManualClock clock_;
+  SeededRandom random_{1};
+  NodeCacheStore cached_{std::make_unique<MemoryStore>(),
+                         NodeCache::Open({.dir = directory_.path()}, clock_).value(),
+                         "store",
+                         [](std::string_view) { return true; },
+                         clock_,
+                         random_};
 };
 
 class LocalUnderTest final : public StoreUnderTest {
@@ -96,7 +113,8 @@ ConformanceCase Overlay(const char* name, LocalStoreOptions options) {
 
 INSTANTIATE_TEST_SUITE_P(Memory, ObjectStoreConformance,
                          Values(Memory("ordered", {.ordered_list = true}), Memory("unordered", {.ordered_list = false}),
-                                ConformanceCase{"wrapped", [] { return std::make_unique<WrappedUnderTest>(); }}),
+                                ConformanceCase{"wrapped", [] { return std::make_unique<WrappedUnderTest>(); }},
+                                ConformanceCase{"cached", [] { return std::make_unique<CachedUnderTest>(); }}),
                          CaseName);
 
 // In the system's folder for temporaries: ext4 mostly, an overlay in a container.

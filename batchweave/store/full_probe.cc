@@ -92,6 +92,22 @@ class FullProbe {
     return {};
   }
 
+  // A client that checks what it gets says "try again" of a server that always cuts a range: where the whole object can be
+  // read, and a range of it cannot, the rule is broken. Otherwise `unavailable` itself.
+  Error CauseOf(const Error& unavailable) {
+    const std::string key = fmt::format("{}cause", prefix_);
+    const Bytes object = Noise(env_.random, kRangedBytes);
+    const bool is_there = PutBytes(env_.store, key, object, PutMode::kCreate).ok();
+    Bytes buffer(kRangedBytes / 2);
+    ReadRequest request{.key = key, .offset = 1, .buffer = buffer};
+    const Result<void> ranged = is_there ? env_.store.Get({&request, 1}) : Result<void>();
+    if (!FailedWith(ranged, ErrorCode::kUnavailable)) return unavailable;
+    const Result<Bytes> whole = env_.store.Read(key);
+    if (!whole.ok() || *whole != object) return unavailable;
+    return Broken("ranged reads",
+                  fmt::format("a range of an object cannot be read, and the whole can: {}", ranged.error().message));
+  }
+
   Result<SizeFigures> Measure(uint64_t size_bytes, Duration time) {
     const Bytes object = Noise(env_.random, size_bytes);
     Bytes buffer(size_bytes);
@@ -188,7 +204,9 @@ Result<std::vector<SizeFigures>> Probe(Env env, ObjectStore& second, std::string
   };
   FullProbe probe(env, second, prefix);
   begin("each rule once");
-  BW_TRY(ProbeStore(env, fmt::format("{}rules/", prefix)));
+  const Result<void> rules = ProbeStore(env, fmt::format("{}rules/", prefix));
+  if (FailedWith(rules, ErrorCode::kUnavailable)) return probe.CauseOf(rules.error());
+  BW_TRY(Result<void>(rules));
   begin("racing creators");
   BW_TRY(probe.RaceCreators());
   begin("lists and ranges");

@@ -53,6 +53,10 @@ struct ReadRequest {
   MutableByteView buffer;            // As long as the range.
   ReadObserver* observer = nullptr;  // May be null; must outlive the call.
   size_t received_bytes = 0;         // Out: short only where the object ends before the range does; 0 beyond its end.
+
+  // What a cache may want to know (node_cache_store.h); others do without.
+  uint64_t step = 0;        // By these, data goes by in order; 0 where it is of none.
+  bool asks_again = false;  // The caller follows: what was so a moment ago will do, also that nothing is there.
 };
 
 struct ListedObject {

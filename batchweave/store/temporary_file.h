@@ -24,6 +24,9 @@ class TemporaryFile {
   // A file in kTemporaryFolder, held by flock(2) so that RemoveAbandoned leaves it alone. `error` as above.
   static TemporaryFile MakeNamed(int root_fd, int* error);
 
+  // An invalid one, for who has none.
+  static TemporaryFile None() { return {FileDescriptor(), -1, ""}; }
+
   TemporaryFile(TemporaryFile&& other) noexcept = default;
   TemporaryFile& operator=(TemporaryFile&& other) noexcept = delete;
   ~TemporaryFile();

@@ -13,7 +13,11 @@ namespace batchweave {
 
 struct EnvOptions {
   Durability durability = Durability::kFull;  // Local stores only.
-  StorageOptions storage_options{};           // Cloud stores only.
+  // Of a cloud store. Of any store: node_cache_dir and node_cache_bytes (docs/stores.md), which the URL of a cloud store may
+  // have too.
+  StorageOptions storage_options{};
+  // Off: whatever is said of a cache, for who wants to see the store itself.
+  bool node_cache = true;
 };
 
 // Owns the parts of an Env. Must outlive everything opened on env().
@@ -33,7 +37,8 @@ class OwnedEnv {
 
 // "file:///absolute/path" or a plain path (a directory that exists), "memory:" (one per call: for tests), or what
 // OpenCloudStore takes, such as "s3://bucket/prefix".
-// Errors: kInvalidArgument (the URL: says what is known), kNotFound (no such directory), kDenied.
+// Errors: kInvalidArgument (the URL or an option: says what is known), kNotFound (no such directory, or none to make
+// node_cache_dir in), kDenied.
 Result<std::unique_ptr<OwnedEnv>> OpenEnv(std::string_view url, const EnvOptions& options = {});
 
 }  // namespace batchweave

@@ -18,4 +18,7 @@ struct StreamUrl {
 // Errors: kInvalidArgument (no name, or none that a stream may have; a stream in memory, which nobody else can see).
 Result<StreamUrl> SplitStreamUrl(std::string_view url);
 
+// `url` as it may be shown: without query, user and password, any of which may hold a secret. A path is left as it is.
+std::string ShownUrl(std::string_view url);
+
 }  // namespace batchweave

@@ -33,5 +33,19 @@ TEST(StreamUrlTest, AUrlWithoutANameIsRefused) {
   }
 }
 
+TEST(StreamUrlTest, ABucketAloneIsNoStream) {
+  for (const char* url : {"s3://bucket", "s3://bucket/", "s3://bucket?region=a/b", "s3://"}) {
+    EXPECT_THAT(SplitStreamUrl(url), IsError(ErrorCode::kInvalidArgument, ::testing::HasSubstr("names no stream")))
+        << url;
+  }
+}
+
+TEST(StreamUrlTest, WhatIsShownHoldsNoSecret) {
+  EXPECT_EQ(SplitStreamUrl("other://host/a?token=secret")->name, "a");
+  EXPECT_EQ(ShownUrl("s3://user:secret@bucket/runs/a?token=secret"), "s3://bucket/runs/a");
+  EXPECT_EQ(ShownUrl("s3://bucket/runs"), "s3://bucket/runs");
+  EXPECT_EQ(ShownUrl("/data/what?@is"), "/data/what?@is");
+}
+
 }  // namespace
 }  // namespace batchweave

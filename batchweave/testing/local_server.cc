@@ -72,18 +72,41 @@ constexpr std::string_view kToken = "tester-token";
 LocalServer::LocalServer() : port_(FreePort()), environment_(Environment({})) {}
 
 std::unique_ptr<LocalServer> LocalServer::Versitygw() {
+  std::unique_ptr<LocalServer> server = MakeVersitygw();
+  if (server == nullptr) return nullptr;
+  std::filesystem::create_directories(server->data_.path() + "/data/bucket");
+  server->Start();
+  return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::VersitygwVersioned() { return VersitygwWith("versioned"); }
+std::unique_ptr<LocalServer> LocalServer::VersitygwLocked() { return VersitygwWith("locked"); }
+
+std::unique_ptr<LocalServer> LocalServer::VersitygwWith(const std::string& bucket_kind) {
+  std::unique_ptr<LocalServer> server = MakeVersitygw();
+  if (server == nullptr) return nullptr;
+  const std::string versions = server->data_.path() + "/versions";
+  std::filesystem::create_directories(versions);
+  server->command_.insert(server->command_.end() - 1, {"--versioning-dir", versions});
+  server->Start();
+  BW_CHECK(Run({"python3", kSourceFolder + "/make_bucket.py", std::to_string(server->port_), "tester", "tester-secret",
+                "bucket", bucket_kind}));
+  return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::MakeVersitygw() {
   const std::string program = kServersFolder + "/versitygw";
   if (!std::filesystem::exists(program)) return nullptr;
   std::unique_ptr<LocalServer> server(new LocalServer());
-  const std::string data = server->data_.path();
-  std::filesystem::create_directories(data + "/bucket");
+  const std::string data = server->data_.path() + "/data";
+  std::filesystem::create_directories(data);
   server->command_ = {program, "--port", fmt::format("127.0.0.1:{}", server->port_), "--keep-alive", "--quiet",
                       "posix", data};
   server->environment_ = Environment({"ROOT_ACCESS_KEY=tester", "ROOT_SECRET_KEY=tester-secret"});
   server->scheme_ = "s3";
   server->query_ = "&region=us-east-1&path_style=true";
   server->options_ = {{"access_key_id", "tester"}, {"secret_access_key", "tester-secret"}};
-  server->Start();
+  server->variables_ = {"AWS_ACCESS_KEY_ID=tester", "AWS_SECRET_ACCESS_KEY=tester-secret"};
   return server;
 }
 
@@ -108,19 +131,42 @@ std::unique_ptr<LocalServer> LocalServer::Azurite() {
   server->endpoint_path_ = "/tester";
   server->query_ = "&account_name=tester";
   server->options_ = {{"access_key", std::string(kKey)}};
+  server->variables_ = {fmt::format("AZURE_STORAGE_ACCOUNT_KEY={}", kKey)};
   server->Start();
   BW_CHECK(Run({"python3", kSourceFolder + "/create_container.py", port, "tester", std::string(kKey), "bucket"}));
   return server;
 }
 
-std::unique_ptr<LocalServer> LocalServer::GcsStub() {
+std::unique_ptr<LocalServer> LocalServer::GcsStub() { return GcsStubWith(""); }
+
+std::unique_ptr<LocalServer> LocalServer::GcsStubWith(const std::string& vice) {
   std::unique_ptr<LocalServer> server(new LocalServer());
   const std::string data = server->data_.path();
   std::filesystem::create_directories(data + "/bucket");
-  server->command_ = {"python3", kSourceFolder + "/gcs_stub.py", std::to_string(server->port_), data,
-                      std::string(kToken)};
+  server->command_ = {
+      "python3", kSourceFolder + "/gcs_stub.py", std::to_string(server->port_), data, std::string(kToken), vice};
   server->scheme_ = "gs";
   server->options_ = {{"bearer_token", std::string(kToken)}};
+  server->variables_ = {fmt::format("GOOGLE_BEARER_TOKEN={}", kToken)};
+  server->Start();
+  return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::S3rver() {
+  const std::string node = kServersFolder + "/node";
+  const std::string program = kServersFolder + "/node_modules/s3rver/bin/s3rver.js";
+  if (!std::filesystem::exists(node) || !std::filesystem::exists(program)) return nullptr;
+  std::unique_ptr<LocalServer> server(new LocalServer());
+  const std::string data = server->data_.path();
+  std::filesystem::create_directories(data + "/bucket");
+  server->command_ = {node,          program,
+                      "--directory", data,
+                      "--address",   "127.0.0.1",
+                      "--port",      std::to_string(server->port_),
+                      "--silent",    "--no-vhost-buckets"};
+  server->scheme_ = "s3";
+  server->query_ = "&region=us-east-1&path_style=true";
+  server->options_ = {{"access_key_id", "S3RVER"}, {"secret_access_key", "S3RVER"}};
   server->Start();
   return server;
 }

@@ -17,9 +17,15 @@ namespace batchweave {
 class LocalServer {
  public:
   // Each with an empty bucket "bucket"; null where it is not installed.
-  static std::unique_ptr<LocalServer> Versitygw();  // S3.
-  static std::unique_ptr<LocalServer> Azurite();    // Azure.
-  static std::unique_ptr<LocalServer> GcsStub();    // What GCS does as its manual says: gcs_stub.py.
+  static std::unique_ptr<LocalServer> Versitygw();           // S3.
+  static std::unique_ptr<LocalServer> VersitygwVersioned();  // The bucket keeps what is deleted or overwritten.
+  static std::unique_ptr<LocalServer> VersitygwLocked();     // The same, and for a day nobody may remove that.
+  static std::unique_ptr<LocalServer> Azurite();             // Azure.
+  static std::unique_ptr<LocalServer> GcsStub();             // What GCS does as its manual says: gcs_stub.py.
+
+  // Those that break a rule: s3rver takes no notice of conditions; the stub has a `vice` of those in gcs_stub.py.
+  static std::unique_ptr<LocalServer> S3rver();
+  static std::unique_ptr<LocalServer> GcsStubWith(const std::string& vice);
 
   ~LocalServer();
   LocalServer(const LocalServer&) = delete;
@@ -28,8 +34,9 @@ class LocalServer {
   // "s3://bucket/<path>?...", or as the server's kind is; by way of another port where one is given.
   std::string Url(const std::string& path) const { return Url(path, port_); }
   std::string Url(const std::string& path, int port) const;
-  // Credentials.
+  // Credentials; and the same as a program takes them, as "NAME=value".
   const StorageOptions& options() const { return options_; }
+  const std::vector<std::string>& variables() const { return variables_; }
   int port() const { return port_; }
 
   // kill -9.
@@ -39,6 +46,8 @@ class LocalServer {
 
  private:
   LocalServer();
+  static std::unique_ptr<LocalServer> MakeVersitygw();
+  static std::unique_ptr<LocalServer> VersitygwWith(const std::string& bucket_kind);
 
   TemporaryDirectory data_;
   int port_ = 0;
@@ -48,6 +57,7 @@ class LocalServer {
   std::string endpoint_path_;
   std::string query_;
   StorageOptions options_;
+  std::vector<std::string> variables_;
   pid_t process_ = 0;
 };
 

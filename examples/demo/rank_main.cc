@@ -29,6 +29,7 @@ struct Arguments {
   uint64_t pace_ms = 0;
   std::string group;
   uint64_t session = 0;
+  std::string store_url;
 };
 
 Result<Record> LoadOrBegin(const Arguments& arguments) {
@@ -51,6 +52,7 @@ void Report(ProgressReport::Event event, const Record& record, uint64_t saved, c
 Result<void> Run(const Arguments& arguments) {
   JobOptions job;
   job.corpus.directory = arguments.directory;
+  job.store_url = arguments.store_url;
   const auto env = BW_TRY(OpenEnv(job.store()));
   Stream stream = BW_TRY(Stream::Open(env->env(), kStreamName));
   Record record = BW_TRY(LoadOrBegin(arguments));
@@ -88,7 +90,7 @@ Result<void> Run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   batchweave::demo::Arguments arguments;
   CLI::App app("Folds what one rank of a training job reads, from its last saved record on.");
-  app.add_option("directory", arguments.directory, "where the demo's stream lies")->required();
+  app.add_option("directory", arguments.directory, "where the demo's data lies")->required();
   app.add_option("--record", arguments.record_path, "the file that the rank is saved in")->required();
   app.add_option("--dp-rank", arguments.rank.dp_rank, "data-parallel rank")->capture_default_str();
   app.add_option("--dp-size", arguments.rank.dp_size, "of how many")->capture_default_str();
@@ -103,6 +105,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--group", arguments.group, "the group that holds what the rank reads; default: none does");
   app.add_option("--session", arguments.session, "of the group, from whoever opened it");
+  app.add_option("--store", arguments.store_url, "URL of the folder that holds the stream; default: beside the data");
   CLI11_PARSE(app, argc, argv);
   const batchweave::Result<void> result = batchweave::demo::Run(arguments);
   if (result.ok()) return 0;

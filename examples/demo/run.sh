@@ -2,7 +2,8 @@
 # Usage: run.sh [OPTIONS of demo_run]
 #
 # The demo: fetches the data (once), then runs producers and ranks on it, as built by `make build`. `make demo` builds
-# first. Everything lies below build/demo. The last line is one JSON object; the exit code says whether all went well.
+# first. Everything lies below build/demo, but for the stream where STORE_URL says of what folder of a store it shall lie.
+# The last line is one JSON object; the exit code says whether all went well.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -14,4 +15,4 @@ if [[ ! -x $build/examples/demo/demo_run || ! -x $build/batchweave ]]; then
   exit 1
 fi
 examples/demo/fetch.sh "$directory"
-exec "$build/examples/demo/demo_run" "$directory" --batchweave "$build/batchweave" "$@"
+exec "$build/examples/demo/demo_run" "$directory" --batchweave "$build/batchweave" ${STORE_URL:+--store "$STORE_URL"} "$@"

@@ -110,6 +110,24 @@ TEST_F(CloudCredentialsTest, FromAProfileThatTheUrlOrTheEnvironmentNames) {
   EXPECT_THAT(Use(), IsOk());
 }
 
+TEST_F(CloudCredentialsTest, TheRegionToo) {
+  Write("credentials", fmt::format("[job]\naws_access_key_id = tester\naws_secret_access_key = {}\n", kSecret));
+  Write("config", "[profile job]\nregion = far-north-7\n[default]\nregion = far-south-1\n");
+  const auto region_of = [&](const std::string& query) {
+    const ScriptedHttpServer s3({HttpAnswer(200, "ETag: \"1\"\r\n")});
+    const StorageOptions options = {{"endpoint", s3.url()}, {"allow_http", "true"}};
+    const auto store = OpenCloudStore("s3://bucket/?profile=job" + query, options, clock_, random_).value();
+    EXPECT_THAT(PutBytes(*store, "key", AsBytes("text"), PutMode::kOverwrite), IsOk());
+    const std::string request = s3.requests().front();
+    const size_t begin = request.find('/', request.find("credential=tester/") + 18) + 1;
+    return request.substr(begin, request.find('/', begin) - begin);
+  };
+  EXPECT_EQ(region_of(""), "far-north-7");
+  EXPECT_EQ(region_of("&region=here"), "here");
+  Set("AWS_REGION", "of-the-environment");
+  EXPECT_EQ(region_of(""), "of-the-environment");
+}
+
 TEST_F(CloudCredentialsTest, FromARoleThatAProfileAssumes) {
   const ScriptedHttpServer sts({StsAnswer("AssumeRole")});
   Set("AWS_ENDPOINT_URL_STS", sts.url());

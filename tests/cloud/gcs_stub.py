@@ -1,10 +1,13 @@
 #!/usr/bin/env python3
 """What GCS does of its XML API, as far as the library asks for it: objects as files of a directory.
 
-    gcs_stub.py PORT DIRECTORY TOKEN
+    gcs_stub.py PORT DIRECTORY TOKEN [VICE]
 
 A create is a put with `x-goog-if-generation-match: 0`, and one of many wins, by link(2). What was answered is there after
 the process was killed. Buckets are the folders of DIRECTORY.
+
+With a VICE it breaks one rule, as stores do that must be found out: `races` (of those who create a key at once several
+win), `lists-late` (what was just created is not listed yet), `lists-backwards`, `cuts-ranges` (fewer bytes than it says).
 """
 
 import base64
@@ -15,11 +18,14 @@ import os
 import pathlib
 import re
 import sys
+import threading
+import time
 import urllib.parse
 import xml.sax.saxutils
 
 _PAGE_MAX = 1000
 _CHECKED_BYTES_MAX = 1 << 16  # It takes Python a second to sum up some megabytes.
+_LATE_SECONDS = 5
 _DATE = "Mon, 02 Jan 2006 15:04:05 GMT"  # Nobody reads it.
 
 
@@ -42,13 +48,30 @@ _CRC32C = [_crc32c_entry(byte) for byte in range(256)]
 class Bucket:
     """Keys are paths below `root`, as none of them is a prefix of another."""
 
-    def __init__(self, root, temporaries):
+    def __init__(self, root, temporaries, vice):
         self.root = root
+        self.vice = vice
         self._temporaries = temporaries
         self._numbers = itertools.count()
+        self._racing = {}  # Of creators, by key.
+        self._came = threading.Condition()
+
+    def _await_rival(self, key):
+        """Looks whether the key is free, and then is slow: until another has looked too."""
+        if (self.root / key).exists():
+            return False
+        with self._came:
+            self._racing[key] = self._racing.get(key, 0) + 1
+            self._came.notify_all()
+            self._came.wait_for(lambda: self._racing[key] > 1, timeout=0.2)
+        return True
 
     def put(self, key, body, create):
         """False where it was to be created and exists."""
+        if create and self.vice == "races":
+            if not self._await_rival(key):
+                return False
+            create = False
         temporary = self._temporaries / f"{os.getpid()}-{next(self._numbers)}"
         temporary.write_bytes(body)
         path = self.root / key
@@ -161,7 +184,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if first >= len(body):
             self._fail(416, "InvalidRange")
             return
-        self._answer(206, body[first : last + 1], Content_Range=f"bytes {first}-{last}/{len(body)}", **headers)
+        end = last if bucket.vice == "cuts-ranges" and last > first else last + 1
+        self._answer(206, body[first:end], Content_Range=f"bytes {first}-{last}/{len(body)}", **headers)
 
     do_HEAD = do_GET
 
@@ -169,6 +193,10 @@ class Handler(http.server.BaseHTTPRequestHandler):
         after = max(query.get("start-after", ""), query.get("continuation-token", ""))
         limit = min(int(query.get("max-keys", _PAGE_MAX)), _PAGE_MAX)
         keys = bucket.keys(query.get("prefix", ""), after)
+        if bucket.vice == "lists-late":
+            keys = [key for key in keys if time.time() - (bucket.root / key).stat().st_mtime > _LATE_SECONDS]
+        if bucket.vice == "lists-backwards":
+            keys.reverse()
         parts = []
         for key in keys[:limit]:
             with contextlib.suppress(FileNotFoundError):  # Deleted meanwhile.
@@ -202,7 +230,8 @@ def main():
     temporaries = directory / ".temporaries"
     temporaries.mkdir(exist_ok=True)
     server = Server(("127.0.0.1", int(sys.argv[1])), Handler)
-    server.buckets = {path.name: Bucket(path, temporaries) for path in directory.iterdir() if path != temporaries}
+    vice = sys.argv[4] if len(sys.argv) > 4 else ""
+    server.buckets = {path.name: Bucket(path, temporaries, vice) for path in directory.iterdir() if path != temporaries}
     server.token = sys.argv[3]
     server.serve_forever()
 

@@ -39,8 +39,9 @@ class CloudRetry {
   }
 
  private:
-  // A person who mistyped an endpoint should not wait longer; who rides out a longer outage retries above.
-  static constexpr Duration kRetryFor = std::chrono::seconds(10);
+  // A person who mistyped an endpoint should not wait longer; who rides out a longer outage retries above. No longer than
+  // one request may take (open.rs): who had no answer at all does not ask again.
+  static constexpr Duration kRetryFor = std::chrono::seconds(9);
 
   Clock& clock_;
   Random& random_;

@@ -35,7 +35,7 @@ class CloudStore : public ObjectStore {
 // from the usual environment variables. Asks no server yet.
 //
 // The store: a put is sent once, whatever becomes of it. Everything else is tried again after kUnavailable, with full
-// jitter and no earlier than the server asked for, for about ten seconds. Safe for concurrent use, also by a forked
+// jitter and no earlier than the server asked for, for at most ten seconds. Safe for concurrent use, also by a forked
 // child. `clock` and `random` must outlive it.
 // Errors: kInvalidArgument (the URL or an option, or a build without the cloud stores: says what is missing).
 Result<std::unique_ptr<CloudStore>> OpenCloudStore(std::string_view url, const StorageOptions& options, Clock& clock,

@@ -16,9 +16,11 @@ inline constexpr std::string_view kStreamName = "demo";
 struct JobOptions {
   CorpusOptions corpus;
   PackingOptions packing{.parts = 3};  // One part a producer.
+  std::string store_url{};             // Of the folder that holds the stream; empty: it lies below corpus.directory.
 
-  // All below corpus.directory.
-  std::string store() const { return corpus.directory + "/streams"; }
+  bool is_local() const { return store_url.empty(); }
+  std::string store() const { return is_local() ? corpus.directory + "/streams" : store_url; }
+  // Below corpus.directory.
   std::string records() const { return corpus.directory + "/records"; }
   std::string logs() const { return corpus.directory + "/logs"; }
 };

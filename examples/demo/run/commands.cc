@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <utility>
 
@@ -46,12 +47,15 @@ Child::Command Commands::Rank(const RankPlace& place) const {
                              "--group", place.group, "--session", Text(place.session.value),                //
                              "--start-step", Text(place.start_step), "--pace-ms", Text(place.pace_ms)});
   if (place.end_step.has_value()) Append(command.arguments, {"--end-step", Text(*place.end_step)});
+  if (!job_.is_local()) Append(command.arguments, {"--store", job_.store_url});
   return command;
 }
 
 Child::Command Commands::Reference() const {
   Child::Command command = Make("reference", programs_ + "/demo_reference");
-  Append(command.arguments, JobArguments(job_));
+  JobOptions without_stream = job_;
+  without_stream.store_url.clear();
+  Append(command.arguments, JobArguments(without_stream));
   Append(command.arguments, {"--record", RecordOfReference()});
   return command;
 }
@@ -68,10 +72,17 @@ std::string Commands::RecordOf(const std::string& group, const MeshRank& rank) c
 
 std::string Commands::RecordOfReference() const { return job_.records() + "/reference.record"; }
 
-std::string Commands::StreamUrl() const { return fmt::format("{}/{}", Shortest(job_.store()), kStreamName); }
+std::string Commands::StreamUrl() const {
+  if (job_.is_local()) return fmt::format("{}/{}", Shortest(job_.store()), kStreamName);
+  const std::string& url = job_.store_url;
+  const size_t query = std::min(url.find('?'), url.size());
+  return fmt::format("{}/{}{}", url.substr(0, query), kStreamName, url.substr(query));
+}
 
 std::string Commands::ForPeople(std::string_view subcommand) const {
-  return fmt::format("{} {} {}", Shortest(batchweave_), subcommand, StreamUrl());
+  // A query has characters that a shell would take for its own.
+  const std::string url = job_.is_local() ? StreamUrl() : fmt::format("'{}'", StreamUrl());
+  return fmt::format("{} {} {}", Shortest(batchweave_), subcommand, url);
 }
 
 }  // namespace batchweave::demo

@@ -24,12 +24,33 @@ class DemoRunTest : public ::testing::Test {
                           std::filesystem::copy_options::recursive);
   }
 
-  Finished Run(const std::string& directory) {
-    const Child::Command command{.name = "demo_run",
-                                 .arguments = {DEMO_RUN, directory, "--sequence-length", "128", "--seconds", "5",
-                                               "--restart-after-ms", "200", "--batchweave", BATCHWEAVE},
-                                 .log_path = folder_.path() + "/demo_run.log"};
+  Finished Run(const std::string& directory, const std::string& server = "") {
+    Child::Command command{.name = "demo_run",
+                           .arguments = {DEMO_RUN, directory, "--sequence-length", "128", "--seconds", "5",
+                                         "--restart-after-ms", "200", "--batchweave", BATCHWEAVE},
+                           .log_path = folder_.path() + "/demo_run.log"};
+    if (!server.empty()) {
+      // The server's URL is told to the shell alone.
+      const std::vector<std::string> around = {WITH_SERVER, server, "bash", "-c", R"("$@" --store "$STORE_URL")", "-"};
+      command.arguments.insert(command.arguments.begin(), around.begin(), around.end());
+    }
     return RunToEnd(command, clock_).value();
+  }
+
+  void ExpectAllArrived(const Finished& finished) const {
+    ASSERT_EQ(finished.status, 0) << LastWords() << "\n" << ::testing::PrintToString(finished.lines);
+    EXPECT_THAT(finished.lines, Contains(ContainsRegex(" [1-9][0-9]* of them made in parts")));
+    const auto json = nlohmann::json::parse(finished.lines.back());
+    EXPECT_GT(json["samples"], 0);
+    EXPECT_EQ(json["delivered"], json["samples"]);
+    EXPECT_EQ(json["missing"], 0);
+    EXPECT_EQ(json["duplicates"], 0);
+    EXPECT_EQ(json["restarts"], 4);
+    EXPECT_EQ(json["statistic_identical"], true);
+    EXPECT_GT(json["steps"], 20);
+    EXPECT_GT(json["reclaimed_bytes"], 0);
+    EXPECT_EQ(json["leaked_bytes"], 0);
+    EXPECT_GT(json["seconds"], 0);
   }
 
   std::string LastWords() const { return LastLineOf(folder_.path() + "/demo_run.log"); }
@@ -39,21 +60,17 @@ class DemoRunTest : public ::testing::Test {
 };
 
 // Covers G4.
-TEST_F(DemoRunTest, EachSampleArrivesOnceThoughProducersAndRanksAreKilled) {
-  const Finished finished = Run(folder_.path());
-  ASSERT_EQ(finished.status, 0) << LastWords() << "\n" << ::testing::PrintToString(finished.lines);
-  EXPECT_THAT(finished.lines, Contains(ContainsRegex(" [1-9][0-9]* of them made in parts")));
-  const auto json = nlohmann::json::parse(finished.lines.back());
-  EXPECT_GT(json["samples"], 0);
-  EXPECT_EQ(json["delivered"], json["samples"]);
-  EXPECT_EQ(json["missing"], 0);
-  EXPECT_EQ(json["duplicates"], 0);
-  EXPECT_EQ(json["restarts"], 4);
-  EXPECT_EQ(json["statistic_identical"], true);
-  EXPECT_GT(json["steps"], 20);
-  EXPECT_GT(json["reclaimed_bytes"], 0);
-  EXPECT_EQ(json["leaked_bytes"], 0);
-  EXPECT_GT(json["seconds"], 0);
+TEST_F(DemoRunTest, EachSampleArrivesOnceThoughProducersAndRanksAreKilled) { ExpectAllArrived(Run(folder_.path())); }
+
+class DemoOnServerTest : public DemoRunTest, public ::testing::WithParamInterface<const char*> {};
+INSTANTIATE_TEST_SUITE_P(Demo, DemoOnServerTest, ::testing::Values("s3", "gs", "az"));
+
+// Covers G4.
+TEST_P(DemoOnServerTest, TheSameOnAServerOnThisMachine) {
+  if (!std::filesystem::exists(SERVERS "/versitygw") || !std::filesystem::exists(SERVERS "/node")) {
+    GTEST_SKIP() << "not installed";
+  }
+  ExpectAllArrived(Run(folder_.path(), GetParam()));
 }
 
 TEST_F(DemoRunTest, WithoutDataItSaysHowToGetIt) {

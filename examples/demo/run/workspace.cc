@@ -10,6 +10,7 @@
 #include <filesystem>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 namespace batchweave::demo {
 
@@ -27,7 +28,9 @@ Result<Workspace> Workspace::Prepare(const JobOptions& job) {
   if (flock(lock, LOCK_EX | LOCK_NB) != 0) {
     return Error{ErrorCode::kAlreadyExists, fmt::format("another demo runs there: folder={}", directory)};
   }
-  for (const std::string& folder : {job.store(), job.records(), job.logs()}) {
+  std::vector<std::string> folders = {job.records(), job.logs()};
+  if (job.is_local()) folders.push_back(job.store());
+  for (const std::string& folder : folders) {
     std::error_code failed;
     std::filesystem::remove_all(folder, failed);
     if (!failed) std::filesystem::create_directories(folder, failed);

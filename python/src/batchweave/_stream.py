@@ -26,7 +26,8 @@ def open(url: str, *, create: bool = False, storage_options: Mapping[str, str] |
 
     ``url``: ``file:///data/runs/llm-7b``, a path, ``s3://bucket/runs/llm-7b``, ``gs://...`` or ``az://...``.
     ``create``: create it where it is not there. ``storage_options``: of a cloud store, as in the URL's query, and secrets too;
-    what is not given comes from the environment. ``durable``: on a local disk, a batch counts only once it would survive a
+    what is not given comes from the environment. Of any store: ``node_cache_dir`` and ``node_cache_bytes``, by which the ranks
+    of a host read each slice once. ``durable``: on a local disk, a batch counts only once it would survive a
     power loss; False is for scratch.
 
     Errors: :class:`~batchweave.errors.NotFound`, :class:`~batchweave.errors.InvalidArgument` (the URL or an option: says what

@@ -7,7 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use async_trait::async_trait;
 use aws_config::default_provider::credentials::DefaultCredentialsChain;
-use aws_config::profile::ProfileFileCredentialsProvider;
+use aws_config::meta::region::ProvideRegion;
+use aws_config::profile::{ProfileFileCredentialsProvider, ProfileFileRegionProvider};
 use aws_config::provider_config::ProviderConfig;
 use aws_config::Region;
 use aws_credential_types::provider::error::CredentialsError;
@@ -136,6 +137,17 @@ impl CredentialProvider for AwsChain {
             },
         }
     }
+}
+
+/// What a profile says of the region: the named one, or that of `AWS_PROFILE`. Reads the files of ~/.aws.
+pub fn region_of_profile(profile: Option<&str>) -> Option<String> {
+    let mut builder = ProfileFileRegionProvider::builder();
+    if let Some(name) = profile {
+        builder = builder.profile_name(name);
+    }
+    let provider = builder.build();
+    let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
+    runtime.block_on(async { ProvideRegion::region(&provider).await }).map(|region| region.to_string())
 }
 
 /// Asks the services that give credentials. Those of the machine itself speak plain http, and stand before no proxy.

@@ -14,12 +14,12 @@ use tokio::runtime::Runtime;
 use url::Url;
 
 use crate::connector::TracingConnector;
-use crate::credentials::AwsChain;
+use crate::credentials::{region_of_profile, AwsChain};
 use crate::hedge::Hedges;
-use crate::verdict::{Code, Failure};
+use crate::verdict::{of_client, Code, Failure};
 
-/// For a request's answer to begin, or to go on.
-const REQUEST_LIMIT: Duration = Duration::from_secs(10);
+/// For a request's answer to begin, or to go on. A person is told of a server that never answers within ten seconds.
+const REQUEST_LIMIT: Duration = Duration::from_secs(9);
 /// What S3 advises to upload in parts begins about here.
 const UPLOAD_PARTS_ABOVE_BYTES: u64 = 128 << 20;
 /// What Azure takes in one request, the least of all.
@@ -50,6 +50,8 @@ pub struct Handle {
     pub part_bytes: u64,
     pub hedges: Arc<Hedges>,
     profile: Option<String>,
+    /// Of S3, where neither options nor environment have one.
+    region: Option<String>,
     options: Vec<(String, String)>,
     client: AtomicPtr<Client>,
 }
@@ -123,11 +125,15 @@ impl Handle {
             part_bytes: PART_BYTES,
             hedges: Arc::default(),
             profile: None,
+            region: None,
             options: Vec::new(),
             client: AtomicPtr::default(),
         };
         for (name, value) in all {
             handle.take(name, value)?;
+        }
+        if kind == Kind::S3 {
+            handle.region = region_of_profile(handle.profile.as_deref());
         }
         handle.build()?; // So that a wrong option is an error here, not at the first call.
         Ok(handle)
@@ -198,13 +204,16 @@ impl Handle {
             Kind::Gcs => self.build_gcs(),
             Kind::Azure => self.build_azure(),
         };
-        built.map_err(|error| Failure::new(Code::InvalidArgument, format!("{error}: bucket={}", self.bucket)))
+        built.map_err(|error| of_client(&error, &self.bucket))
     }
 
     fn build_s3(&self) -> object_store::Result<Built> {
         let mut builder = AmazonS3Builder::from_env().with_bucket_name(&self.bucket);
         for (name, value) in &self.options {
             builder = builder.with_config(name.parse::<AmazonS3ConfigKey>()?, value);
+        }
+        if let (None, Some(region)) = (builder.get_config_value(&AmazonS3ConfigKey::Region), &self.region) {
+            builder = builder.with_region(region);
         }
         // A checksum by the CRC instructions of client and server is as good against damage as SHA-256 by both.
         let is_ours = !self.lists_by_token()

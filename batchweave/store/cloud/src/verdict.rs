@@ -70,6 +70,17 @@ pub fn judge(call: Call, error: &object_store::Error, fate: &Fate) -> Failure {
     Failure { code, message: describe(call, &text, fate, &server_code), retry_after: fate.retry_after, expired }
 }
 
+/// Of a client that could not be made.
+pub fn of_client(error: &object_store::Error, bucket: &str) -> Failure {
+    let text = chain(error);
+    let (code, advice) = match () {
+        // Nothing is wrong with what was given.
+        _ if names_certificates(&text) => (Code::Denied, CERTIFICATE_ADVICE),
+        _ => (Code::InvalidArgument, ""),
+    };
+    Failure::new(code, format!("{}: bucket={bucket}{advice}", first_line(&own_words(&text))))
+}
+
 /// Whatever is not certain is `UnknownOutcome`: a create is read back then.
 fn of_put(call: Call, status: u16, server_code: &str) -> Code {
     match status {
@@ -154,6 +165,14 @@ fn advice(call: Call, status: u16, server_code: &str) -> &'static str {
     }
 }
 
+const CERTIFICATE_ADVICE: &str =
+    ": install the package ca-certificates, or set SSL_CERT_FILE to the authority's certificate";
+
+fn names_certificates(text: &str) -> bool {
+    let words = ["UnknownIssuer", "CA cert", "No CA", "no native root", "invalid peer certificate", "root cert"];
+    words.iter().any(|word| text.contains(word))
+}
+
 /// Of a connection that could not be made.
 fn connection_advice(broken: &str) -> &'static str {
     let has = |words: &[&str]| words.iter().any(|word| broken.contains(word));
@@ -161,9 +180,8 @@ fn connection_advice(broken: &str) -> &'static str {
         _ if has(&["InvalidContentType", "corrupt message"]) => {
             ": the server does not speak TLS: check the endpoint (http:// needs allow_http=true)"
         }
-        _ if has(&["UnknownIssuer", "No CA", "no native root", "invalid peer certificate"]) => {
-            ": install the package ca-certificates, or set SSL_CERT_FILE to the authority's certificate"
-        }
+        _ if names_certificates(broken) => CERTIFICATE_ADVICE,
+        _ if has(&["tunnel", "proxy"]) => ": a proxy stands between: check HTTPS_PROXY and NO_PROXY",
         _ if has(&["lookup", "dns"]) => ": check the endpoint, the bucket's name and the region in the URL",
         _ => ": check the endpoint in the URL, and HTTPS_PROXY",
     }
