@@ -31,8 +31,8 @@ namespace batchweave {
   X(kRowGoesTooSoon, "I5", "a forgotten row goes as soon as its entries are trimmed")                                  \
   X(kIncarnationOfTheRow, "I6", "an incarnation is one more than the row's, and begins again where that has gone")     \
   X(kIncarnationNotChecked, "I6", "a producer's batches are taken under any incarnation")                              \
-  X(kFinishedNotChecked, "I5", "batches that were announced are taken after their producer has finished")              \
-  X(kOpeningTakenTwice, "I6", "an announced opening is taken again, over those that came after it")                    \
+  X(kGoneTakenForCommitted, "I7", "an announcement that is gone is taken for committed, without a look at the row")    \
+  X(kAnyOpeningIsOurs, "I5", "who has announced an opening takes any later incarnation for its own")                   \
   X(kAckBySeqAlone, "I7", "a fenced producer takes its successor's seq for its own acknowledgement")                   \
   X(kSealNotChecked, "I2", "batches are committed into a sealed stream")                                               \
   X(kCursorOutlivesItsBatch, "I5", "a cursor that a trim moved into the row stays there after later batches")          \

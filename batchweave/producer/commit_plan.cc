@@ -43,7 +43,7 @@ bool IsOpeningTaken(const Manifest& next, const OpeningIntent& opening) {
   if (next.sealed || !IsKnown(opening.writer_features)) return false;
   const ProducerRow* row = FindRow(next, opening.producer);
   if (row != nullptr && row->state != ProducerRow::State::kOpen && !opening.reopen) return false;
-  return !IsOpeningDead(next, row, opening.base) || BW_MUTATION(kOpeningTakenTwice);
+  return !IsOpeningDead(next, row, opening.base);
 }
 
 // Before any batches: a version that opens a producer takes nothing of the holder before. One opening a producer, since
@@ -77,7 +77,7 @@ Verdict JudgeRun(const Manifest& manifest, const CommitRun& run) {
   const bool covered = !run.entries.empty() && run.entries.back().seq <= row->seq;
   if (BW_MUTATION(kAckBySeqAlone) && covered) return Verdict::kTaken;
   if (row->incarnation != run.incarnation && !BW_MUTATION(kIncarnationNotChecked)) return Verdict::kFenced;
-  const bool finished = row->state != ProducerRow::State::kOpen && !BW_MUTATION(kFinishedNotChecked);
+  const bool finished = row->state != ProducerRow::State::kOpen;
   // By another, who took the announcement: under one's own incarnation nobody else can have wished it.
   if (finished && run.finish && row->seq == run.last_seq()) return Verdict::kTaken;
   if (finished) return Verdict::kFenced;

@@ -75,7 +75,7 @@ TEST(CommitPlanTest, AnAnnouncementIsTakenOnceHoweverOftenItIsMet) {
   EXPECT_EQ(again.next, plan.next);
 }
 
-// Covers I6, M16.
+// Covers I6, M9, M16.
 TEST(CommitPlanTest, AnnouncementsOfWhoIsFencedFinishedAheadOrUnknownArePassedOver) {
   Manifest finished = Base();
   finished.rows[1].state = ProducerRow::State::kFinished;

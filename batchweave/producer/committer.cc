@@ -41,9 +41,11 @@ size_t CountOthers(const std::vector<std::string>& recent, size_t count, const s
   return others.size();
 }
 
+// `is_gone`, for kGoneTakenForCommitted: an announcement of it was not there any more.
 // What `manifest` covers of `run` already; all of it where the producer is not its holder's any more.
-CommitRun CoveredOf(const Manifest& manifest, CommitRun run) {
+CommitRun CoveredOf(const Manifest& manifest, CommitRun run, bool is_gone) {
   const ProducerRow* row = FindRow(manifest, run.producer);
+  if (BW_MUTATION(kGoneTakenForCommitted) && is_gone) return run;
   if (row == nullptr || row->incarnation != run.incarnation) return run;
   run.finish = run.finish && row->seq == run.last_seq() && row->state != ProducerRow::State::kOpen;
   std::erase_if(run.entries, [&](const Entry& entry) { return entry.seq > row->seq; });
@@ -112,7 +114,7 @@ Result<void> Committer::Ask() {
   own_.ForgetOldest();
   ManifestGlimpse newest = BW_TRY(log_.GlimpseNewest(Waiting(pipeline_.CollectRuns())));
   See(newest.manifest.version, newest.manifest.next_step, newest.recent);
-  BW_TRY(Settle(std::move(newest.manifest)));
+  BW_TRY(Settle(std::move(newest.manifest), /*is_gone=*/true));
   law_.OnTaken();
   return {};
 }
@@ -159,7 +161,7 @@ Result<void> Committer::Begin() {
   others_.Clear();
   if (for_all_ && !BW_TRY(ReadAnnounced(announced))) return {};
   BW_TRY(ReadBase());
-  BW_TRY(Settle(base_->manifest));
+  BW_TRY(Settle(base_->manifest, /*is_gone=*/false));
   attempted_ = pipeline_.CollectRuns();
   return Freeze(announced);
 }
@@ -256,14 +258,15 @@ std::vector<std::string> Committer::Waiting(const CollectedRuns& runs) const {
 
 // What the newest version has of this process's batches, whoever committed them, is acknowledged: under one's own
 // incarnation nobody else can have uploaded them. Under another the row says nothing of them (M2).
-Result<void> Committer::Settle(Manifest seen) {
+Result<void> Committer::Settle(Manifest seen, bool is_gone) {
   const CollectedRuns pending = pipeline_.CollectRuns();
   BW_TRY(BringRows(log_, row_table_, Waiting(pending), seen));
   CollectedRuns covered;
   std::vector<Verdict> verdicts;
   for (size_t i = 0; i < pending.runs.size(); ++i) {
-    CommitRun run = CoveredOf(seen, pending.runs[i]);
-    const Verdict verdict = JudgeRun(seen, run);
+    CommitRun run = CoveredOf(seen, pending.runs[i], is_gone);
+    const bool believed = BW_MUTATION(kGoneTakenForCommitted) && is_gone;
+    const Verdict verdict = believed ? Verdict::kTaken : JudgeRun(seen, run);
     if (verdict == Verdict::kTaken && run.entries.empty() && !run.finish) continue;
     verdicts.push_back(verdict);
     covered.runs.push_back(std::move(run));

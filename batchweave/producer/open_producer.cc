@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "batchweave/base/fault_point.h"
+#include "batchweave/base/mutation.h"
 #include "batchweave/log/archive_history.h"
 #include "batchweave/log/change.h"
 #include "batchweave/log/dead_keys.h"
@@ -124,7 +125,9 @@ class Opener {
   // committed since: nobody holds it yet.
   Result<void> Settle(const Manifest& seen) {
     const ProducerRow* row = FindRow(seen, producer_);
-    if (row != nullptr && row->opening_nonce == nonce_) {
+    const bool is_any = BW_MUTATION(kAnyOpeningIsOurs) && announced_ && row != nullptr &&
+                        row->incarnation.value > announced_->base.value;
+    if (row != nullptr && (row->opening_nonce == nonce_ || is_any)) {
       opened_ = OpenedProducer{
           .incarnation = row->incarnation, .seq = row->seq, .cursor = BW_TRY(CommittedCursor(log_, seen, *row))};
       return {};
