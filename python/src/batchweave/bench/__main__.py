@@ -41,7 +41,8 @@ def main() -> int:
             bw_bench=arguments.bw_bench,
         )
         report = measure(settings)
-    print(to_json(report) if arguments.json else to_table(report))
+        # Before the folder is removed, which takes its time.
+        print(to_json(report) if arguments.json else to_table(report), flush=True)
     return 0
 
 
