@@ -456,7 +456,7 @@ TEST_F(CliTest, DoctorTriesOutTheStoreAndSaysWhoWaits) {
   Write("run/probe/1234/race/0", AsBytes("left"));
   const Json found = RunJson({"doctor", "--quick", "--clean", Url()});
   EXPECT_EQ(KeysOf(found),
-            (std::vector<std::string>{"name", "store", "cleaned_objects", "sizes", "seconds_since_commit",
+            (std::vector<std::string>{"name", "store", "notes", "cleaned_objects", "sizes", "seconds_since_commit",
                                       "steps_per_s", "producers", "groups", "bound", "why"}));
   EXPECT_EQ(found["cleaned_objects"], 1);
   EXPECT_EQ(found["sizes"].size(), 2u);

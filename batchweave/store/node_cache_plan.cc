@@ -31,9 +31,10 @@ std::vector<size_t> PlanEviction(std::span<const CachedCopy> copies, uint64_t by
       const bool left_is_ahead = is_own && left >= step;
       const bool right_is_ahead = is_own && right >= step;
       if (left_is_ahead != right_is_ahead) return left_is_ahead;
+      if (left == right) return a > b;
       return left_is_ahead ? left < right : left > right;
     };
-    std::ranges::stable_sort(its.copies, goes_later);
+    std::ranges::sort(its.copies, goes_later);
   }
   std::vector<size_t> gone;
   while (bytes > bytes_max) {

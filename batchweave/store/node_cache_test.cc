@@ -1,5 +1,6 @@
 #include "batchweave/store/node_cache.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
@@ -193,6 +194,22 @@ TEST_F(NodeCacheTest, WhoIsKilledLeavesNothingHarmful) {
     }
   }
   EXPECT_TRUE(std::filesystem::is_empty(dir_ + "/.tmp"));
+}
+
+// Of a process that has made room and not written yet.
+TEST_F(NodeCacheTest, WhatIsBeingWrittenCounts) {
+  constexpr uint64_t kBudget = 12 * kMiB;
+  const auto cache = Open(kBudget);
+  const FileDescriptor root = OpenAt(AT_FDCWD, dir_, O_RDONLY | O_DIRECTORY);
+  int error = 0;
+  const TemporaryFile other = TemporaryFile::MakeNamed(root.get(), &error);
+  ASSERT_EQ(error, 0);
+  ASSERT_EQ(posix_fallocate(other.fd(), 0, 6 * kMiB), 0);
+  for (uint64_t step = 1; step < 30; ++step) {
+    ASSERT_TRUE(Keep(*cache, step));
+    std::filesystem::remove(dir_ + "/usage");
+    ASSERT_LE(DiskBytes(dir_), kBudget);
+  }
 }
 
 TEST_F(NodeCacheTest, WhatItThinksThatItTakesMayBeWrong) {

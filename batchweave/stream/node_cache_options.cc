@@ -31,9 +31,8 @@ std::string Decoded(std::string_view text) {
   for (size_t i = 0; i < text.size(); ++i) {
     const std::string_view digits = text.substr(std::min(i + 1, text.size()), 2);
     unsigned byte = 0;
-    const char* const end = digits.data() + digits.size();
-    const bool is_code =
-        text[i] == '%' && digits.size() == 2 && std::from_chars(digits.data(), end, byte, 16).ptr == end;
+    const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), byte, 16);
+    const bool is_code = text[i] == '%' && digits.size() == 2 && parsed.ptr == digits.data() + digits.size();
     if (is_code) i += 2;
     decoded += is_code ? static_cast<char>(byte) : text[i] == '+' ? ' ' : text[i];
   }

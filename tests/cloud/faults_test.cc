@@ -48,7 +48,7 @@ class CloudFaultsTest : public StreamOnServer {
   }
 
   // Every so-many-th of the requests that `is_hit` says meets `fault`.
-  void Break(Fault fault, size_t every, std::function<bool(const HttpMessage&)> is_hit) {
+  void Break(const Fault& fault, size_t every, std::function<bool(const HttpMessage&)> is_hit) {
     proxy_->Set([fault, every, is_hit = std::move(is_hit), seen = size_t{0}](const HttpMessage& request) mutable {
       return is_hit(request) && ++seen % every == 0 ? fault : Fault{};
     });

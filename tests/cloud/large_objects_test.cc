@@ -46,7 +46,7 @@ class LargeObjectsTest : public ::testing::TestWithParam<ServerCase> {
   Result<void> Create(const Bytes& bytes) { return PutBytes(*store_, "a/key", bytes, PutMode::kCreate); }
 
   // Counts the requests that `is_counted`, and does `fault` to the first of them.
-  void BreakFirst(Fault fault, std::function<bool(const HttpMessage&)> is_counted) {
+  void BreakFirst(const Fault& fault, std::function<bool(const HttpMessage&)> is_counted) {
     proxy_->Set([this, fault, is_counted = std::move(is_counted)](const HttpMessage& request) {
       return is_counted(request) && ++counted_ == 1 ? fault : Fault{};
     });
