@@ -37,6 +37,8 @@ class Search(NamedTuple):
 
 _RECLAIM = "DATA RECLAIMS"
 _TRAINER = "HOLDERS=1 GROUPS=1 RUNS=2"
+_COMBINE = "COMBINERS=1"
+_FORGET = "FORGETS OPERATORS=1"
 
 CONFIGURATIONS = [
     Search("commit", "NAMES=2 HOLDERS=4"),
@@ -57,6 +59,21 @@ CONFIGURATIONS = [
     Search("ends-cycles", "TERMINATES FAULTS=2 HOLDERS=3 TOMBSTONES", cycles=True),
     Search("ends-trainer", "TERMINATES FAULTS=1 HOLDERS=1 GROUPS=1 RUNS=2"),
     Search("ends-trainer-cycles", "TERMINATES FAULTS=1 HOLDERS=1 GROUPS=1 RUNS=2", large=True, cycles=True),
+    Search("combine", f"{_COMBINE} BATCHES=2 TOMBSTONES"),
+    Search("combine-names", "NAMES=2 COMBINERS=2"),
+    Search("combine-rivals", "COMBINERS=2 DRAWS=2"),
+    Search("combine-openings", f"{_COMBINE} DELETES DRAWS=2 OPENING_VERSIONS=1"),
+    Search("combine-reclaim", f"{_RECLAIM} {_COMBINE} DELETES"),
+    Search("combine-packings", f"{_RECLAIM} {_COMBINE} PACKINGS=2"),
+    Search("combine-finish", f"{_RECLAIM} {_COMBINE} FINISHES"),
+    Search("combine-forget", f"{_RECLAIM} {_COMBINE} {_FORGET} OPENING_VERSIONS=1"),
+    Search("combine-seal", f"{_COMBINE} SEALS OPERATORS=1"),
+    Search("combine-ends", f"TERMINATES FAULTS=1 {_COMBINE} DRAWS=2"),
+    Search("combine-ends-cycles", f"TERMINATES FAULTS=1 {_COMBINE} DRAWS=2", cycles=True),
+    Search("combine-large", f"{_COMBINE} HOLDERS=3", large=True),
+    Search("combine-names-large", f"{_COMBINE} NAMES=2 HOLDERS=3", large=True),
+    Search("combine-deletes-large", f"{_COMBINE} BATCHES=2 DRAWS=2 DELETES", large=True),
+    Search("combine-forget-large", f"{_RECLAIM} {_COMBINE} {_FORGET} OPENING_VERSIONS=2 BATCHES=2 DRAWS=2", large=True),
 ]
 
 # Rules that alone are not needed for what is promised to producers, since another one holds the same door.
@@ -101,6 +118,22 @@ MUTATIONS = [
            f"MUTATION_READ_BEFORE_LIST MUTATION_LATER_OPENINGS_ARE_DEAD {_RECLAIM}", "I8"),
     Search("no-nonce", f"MUTATION_NO_NONCE {_RECLAIM} PACKINGS=2", "M4"),
     Search("never-sent-again", "MUTATION_NEVER_SENT_AGAIN TERMINATES FAULTS=1", "never ends"),
+    Search("announced, and acknowledged-by-seq", f"MUTATION_ACKNOWLEDGED_BY_SEQ {_COMBINE}", "I7"),
+    Search("gone-is-acknowledged", f"MUTATION_GONE_IS_ACKNOWLEDGED {_COMBINE} DELETES", "I7"),
+    Search("packs-again", f"MUTATION_PACKS_AGAIN {_RECLAIM} {_COMBINE} PACKINGS=2 HOLDERS=1", "M15"),
+    Search("announced-finished-unchecked", f"MUTATION_ANNOUNCED_FINISHED_UNCHECKED {_COMBINE} FINISHES", "M16"),
+    Search("announced-finished-unchecked, and reclaimed",
+           f"MUTATION_ANNOUNCED_FINISHED_UNCHECKED TRUTH_IS_NOT_ASKED {_RECLAIM} {_COMBINE} FINISHES HOLDERS=1", "I8"),
+    Search("announced-seal-unchecked", f"MUTATION_ANNOUNCED_SEAL_UNCHECKED {_COMBINE} SEALS OPERATORS=1", "M9"),
+    Search("announced-incarnation-unchecked", f"MUTATION_ANNOUNCED_INCARNATION_UNCHECKED {_COMBINE}", "I6"),
+    Search("announced-seq-unchecked", f"MUTATION_ANNOUNCED_SEQ_UNCHECKED {_COMBINE} BATCHES=2", "I5"),
+    Search("announces-before-upload", f"MUTATION_ANNOUNCES_BEFORE_UPLOAD DATA {_COMBINE} HOLDERS=1", "I4"),
+    Search("runs-beside-an-opening", f"MUTATION_RUNS_BESIDE_AN_OPENING {_COMBINE}", "I6"),
+    Search("opening-base-unchecked", f"MUTATION_OPENING_BASE_UNCHECKED {_COMBINE}", "I6"),
+    Search("opening-age-unchecked",
+           f"MUTATION_OPENING_AGE_UNCHECKED {_COMBINE} {_FORGET} OPENING_VERSIONS=1", "I6"),
+    Search("row-goes-too-soon", f"MUTATION_ROW_GOES_TOO_SOON {_COMBINE} {_FORGET} OPENING_VERSIONS=4", "I6"),
+    Search("loser-deletes", f"MUTATION_LOSER_DELETES {_COMBINE} DELETES", "I8"),
 ]
 
 

@@ -27,12 +27,22 @@
  *   land at any time, twice, or not at all; so no version may reach the key from the verdict on. What a reclaimer
  *   removes right after a trim is dead by the same rules, and any number of reclaimers doom no more than one.
  * - Of archived history there is that it is written for a version, and dead when that is decided and does not name it.
+ * - A combiner commits what others have announced. That a committer takes it along with batches of its own, or many
+ *   announcements at once, is as many versions in a row, since rows have nothing to do with one another; the one thing
+ *   that meets in one row, an opening and a run of the holder before, MUTATION_RUNS_BESIDE_AN_OPENING looks at.
+ * - What a holder has uploaded it has announced, in any part; who reads it may have done so at any time before. So a
+ *   combiner may take any of it whenever its rules allow, deleted meanwhile or not, and reading has no step of its own.
+ *   Of its own announcement a holder learns no more than that it is gone, which makes it read the newest version.
+ * - An opening announced anew has a larger base, and whatever keeps that out keeps out the older one: they are of one
+ *   nonce. So the last base stands for all. The row's nonce says whose opening came last, as `owner` does.
+ * - A producer may finish before what it announced is committed (FINISHES). The code does not: so it is seen what the
+ *   rule is for.
  * Not in here: indexes and folding of history, cursors other than by item, several producers of one committer (they
  * share its fate), groups that are created or dropped, pinned checkpoints, quarantines, the deletion of a stream,
- * combining commits (not built), and chance: how soon somebody wins is for the simulator.
+ * the order in which announcements are read, and chance: how soon somebody wins is for the simulator.
  *
  * Each MUTATION_ breaks one rule, and a search of it must fail; run.py lists them. Committers count from 0: first the
- * holders, then the runs, then the operator. */
+ * holders, then the runs, then the combiners, then the operator. */
 
 /* Sizes. */
 #ifndef NAMES
@@ -62,20 +72,42 @@
 #ifndef PACKINGS
 #define PACKINGS 1 /* 2: each batch may be packed twice, into different bytes */
 #endif
+#ifndef COMBINERS
+#define COMBINERS 0 /* who commit what others announce, and nothing of their own */
+#endif
+#ifndef DRAWS
+#define DRAWS 1 /* how often an opening is announced at most, where there are combiners */
+#endif
+#ifndef OPENING_VERSIONS
+#define OPENING_VERSIONS NEVER /* how long an announced opening may be taken, and a row that finished stays */
+#endif
 #ifndef FAULTS
 #define FAULTS 0 /* in a search for termination: deaths and lost puts before faults stop */
 #endif
 #define BATCHES_IN_ALL (HOLDERS * LATER_BATCHES + NAMES * (BATCHES - LATER_BATCHES))
-#ifndef VERSIONS /* Each opening, batch, session, checkpoint and operator's command is committed once, at most. */
-#define VERSIONS (BATCHES_IN_ALL + HOLDERS + RUNS * (1 + CHECKPOINTS) + OPERATORS)
+/* Each opening, batch, session, checkpoint and operator's command is committed once, at most; an opening that was
+ * overtaken before its holder knew of it once more, for each time that it is announced. */
+#ifndef VERSIONS
+#if COMBINERS > 0
+#define OPENINGS (HOLDERS * (1 + DRAWS))
+#else
+#define OPENINGS HOLDERS
+#endif
+#ifdef FINISHES
+#define EARLY_ENDS HOLDERS
+#else
+#define EARLY_ENDS 0
+#endif
+#define VERSIONS (BATCHES_IN_ALL + OPENINGS + EARLY_ENDS + RUNS * (1 + CHECKPOINTS) + OPERATORS)
 #endif
 #if GROUPS > 0
 #define SOME_GROUPS GROUPS
 #else
 #define SOME_GROUPS 1 /* an array has at least one element */
 #endif
-#define COMMITTERS (HOLDERS + RUNS + OPERATORS)
+#define COMMITTERS (HOLDERS + RUNS + COMBINERS + OPERATORS)
 #define OPERATOR (COMMITTERS - 1)
+#define COMBINER(i) (HOLDERS + RUNS + (i))
 #define STRAY COMMITTERS /* a put that its sender thinks no more of; only mutations have one */
 #define KEYS (HOLDERS * BATCHES * PACKINGS)
 #ifdef MUTATION_NO_NONCE
@@ -141,6 +173,12 @@ bit finish[COMMITTERS + 1];
 bit in_flight[COMMITTERS + 1];
 byte found[COMMITTERS + 1];
 byte stray_of; /* who sent what is in flight as STRAY */
+#if COMBINERS > 0
+byte whose[COMMITTERS + 1]; /* the holder whose announcement a combiner's attempt takes */
+#ifdef MUTATION_RUNS_BESIDE_AN_OPENING
+byte beside[COMMITTERS + 1]; /* 1 + the holder whose announced batch it takes besides */
+#endif
+#endif
 byte faults = FAULTS;
 
 /* What is true, whatever processes believe. */
@@ -149,6 +187,22 @@ byte opened[HOLDERS];  /* the incarnation that its opening got; 0: it has not la
 byte begins[HOLDERS];  /* seq before its first batch */
 bit begun[HOLDERS];    /* it has sent something */
 byte landed[HOLDERS];  /* the last item that a version took from it */
+#if PACKINGS > 1
+byte landed_packings[HOLDERS]; /* bit j: it took the second packing of batch j */
+#endif
+#if COMBINERS > 0
+byte announced[HOLDERS];    /* the last item that it has announced */
+byte opening_base[HOLDERS]; /* 1 + the base of its announced opening; 0: none */
+bit had[HOLDERS];           /* it has learned of its opening */
+#ifdef DELETES
+byte deleted[HOLDERS], opening_deleted[HOLDERS]; /* up to which they are, or may be, deleted */
+#endif
+#ifdef MUTATION_PACKS_AGAIN
+byte announced_packings[HOLDERS];
+#else
+#define announced_packings packings
+#endif
+#endif
 byte needed[SOME_GROUPS];    /* the step to which the job must be able to return */
 byte runs_now[SOME_GROUPS];  /* 1 + the run whose session is the current one */
 
@@ -181,6 +235,12 @@ inline leave_stray(c) {
 
 inline land_opening(c) {
   holds(!sealed, "broken: M9, an opening follows the seal\n");
+#if COMBINERS > 0
+  holds(!had[by], "broken: I6, an opening is taken again that its holder has had\n");
+#ifdef DELETES
+  holds(c == by || opening_base[by] > opening_deleted[by], "broken: I8, an opening is taken that is being deleted\n");
+#endif
+#endif
   row[NAME(by)] = OPEN;
 #ifdef MUTATION_INCARNATION_FROM_ROW
   incarnation[NAME(by)] = incarnation[NAME(by)] + 1;
@@ -193,14 +253,20 @@ inline land_opening(c) {
   landed[by] = base_seq[c]
 }
 
-/* Covers I2, I3, I5, I6. */
+/* Covers I2, I3, I5, I6, M16. */
 inline land_entries(c) {
   holds(owner[NAME(by)] == by + 1, "broken: I6, an entry under an incarnation that has passed\n");
   holds(!sealed, "broken: M9, an entry follows the seal\n");
+#ifndef TRUTH_IS_NOT_ASKED
   holds(row[NAME(by)] == OPEN, "broken: M16, an entry of a producer that has finished\n");
+#endif
   holds(base_step[c] == next_step, "broken: I3, a step is left out or taken twice\n");
   holds(base_seq[c] == seq[NAME(by)], "broken: I2, a version does not extend the one before\n");
   holds(first_item[c] == seq[NAME(by)] + 1, "broken: I5, an item is left out or comes twice\n");
+#if COMBINERS > 0 && defined(DELETES)
+  holds(c == by || first_item[c] + items[c] - 1 > deleted[by],
+        "broken: I8, a batch is taken whose announcement is being deleted\n");
+#endif
 #ifdef ARCHIVES
   holds(!archive_doomed[by], "broken: I8, a version names history that is being deleted\n");
   archived_for[by] = 0; /* reached from now on, as long as this model lasts */
@@ -215,6 +281,9 @@ inline land_entries(c) {
       holds(object[k] == ((packings[c] >> j) & 1) + 1, "broken: M4, an object holds other bytes than it should\n");
       end_of[k] = next_step + 1;
       k = 0;
+#endif
+#if PACKINGS > 1
+      landed_packings[by] = landed_packings[by] | (packings[c] & (1 << j));
 #endif
       next_step++
     :: else
@@ -266,8 +335,15 @@ inline land(c) {
     fi
   }
   d = 0;
+#if COMBINERS > 0
+  if :: c >= COMBINER(0) && c < COMBINER(COMBINERS) -> by = whose[c] :: else fi;
+#endif
   if
-  :: kind[c] == OPENING -> land_opening(c)
+  :: kind[c] == OPENING ->
+    land_opening(c);
+#if COMBINERS > 0 && defined(MUTATION_RUNS_BESIDE_AN_OPENING)
+    if :: beside[c] > 0 -> by = beside[c] - 1; land_entries(c) :: else fi
+#endif
   :: kind[c] == ENTRIES -> land_entries(c)
 #if RUNS > 0
   :: kind[c] == SESSION ->
@@ -442,11 +518,15 @@ inline freeze_entries(h) {
   freeze(h, ENTRIES)
 }
 
-/* Covers I7. */
+/* Covers I7, M2, M15. */
 inline acknowledge(h, item) {
   printf("holder %d acknowledges up to seq %d\n", h, item);
   acked = item;
-  holds(acked <= landed[h], "broken: I7, acknowledged and in no version\n")
+  holds(acked <= landed[h], "broken: I7, acknowledged and in no version\n");
+#if PACKINGS > 1
+  holds(((landed_packings[h] ^ packings[h]) & ((1 << (acked - begins[h])) - 1)) == 0,
+        "broken: M15, acknowledged is another batch than the one in the version\n")
+#endif
 }
 
 #ifdef DATA
@@ -459,6 +539,12 @@ inline upload(h, batch) {
   /* A create: what is there already is taken for what was sent, since nobody else writes that key. */
   if :: object[k] == 0 -> object[k] = ((packings[h] >> j) & 1) + 1 :: else fi;
   printf("holder %d has uploaded its batch %d under key %d\n", h, j, k);
+#if COMBINERS > 0
+  announced[h] = begins[h] + j + 1;
+#ifdef MUTATION_PACKS_AGAIN
+  announced_packings[h] = packings[h];
+#endif
+#endif
   j = 0; k = 0
 }
 #define some_uploaded (uploaded > acked)
@@ -468,7 +554,7 @@ inline upload(h, batch) {
 
 /* At its end, what nobody asks any more is made alike. */
 inline leave(h) {
-#ifndef DATA
+#if !defined(DATA) && COMBINERS == 0
   opened[h] = 0; begins[h] = 0; landed[h] = 0;
 #endif
   mine = 0; acked = 0; uploaded = 0; goal = 0; won = 0; tried = 0
@@ -477,16 +563,191 @@ inline leave(h) {
 /* Names, and holders of a name, differ in nothing but their number: who begins first may have the lower one. */
 #define my_turn_to_begin(h) ((h) == 0 || ((h) < NAMES -> begun[(h) - 1] : begun[(h) - NAMES]))
 
+/* Of combiners: what their rules, asked of the newest version, let them take. */
+#if COMBINERS > 0
+#ifdef MUTATION_ANNOUNCED_INCARNATION_UNCHECKED
+#define is_incarnation(h) true
+#else
+#define is_incarnation(h) (incarnation[NAME(h)] == opened[h])
+#endif
+#ifdef MUTATION_ANNOUNCED_FINISHED_UNCHECKED
+#define goes_on(h) true
+#else
+#define goes_on(h) (row[NAME(h)] == OPEN)
+#endif
+#ifdef MUTATION_ANNOUNCED_SEAL_UNCHECKED
+#define ended false
+#else
+#define ended sealed
+#endif
+#ifdef MUTATION_ANNOUNCED_SEQ_UNCHECKED
+#define next_item(h) (begins[h] + 1)
+#else
+#define next_item(h) (seq[NAME(h)] + 1)
+#endif
+#define run_is_taken(h) (announced[h] >= next_item(h) && is_incarnation(h) && goes_on(h) && !ended)
+#define run_is_dead(h) \
+  (incarnation[NAME(h)] != opened[h] || announced[h] <= seq[NAME(h)] || row[NAME(h)] != OPEN || sealed)
+
+/* Of a version that is built on this one, or is this one. */
+#ifdef MUTATION_OPENING_BASE_UNCHECKED
+#define is_overtaken(h) false
+#else
+#define is_overtaken(h) (incarnation[NAME(h)] > opening_base[h] - 1)
+#endif
+#ifdef MUTATION_OPENING_AGE_UNCHECKED
+#define is_too_old(h, v) false
+#else
+#define is_too_old(h, v) ((v) > opening_base[h] - 1 + OPENING_VERSIONS)
+#endif
+#define opening_is_taken(h) (opening_base[h] > 0 && row[NAME(h)] != FINISHED && !sealed && !is_overtaken(h) && \
+                             !is_too_old(h, version + 1))
+#define opening_is_dead(h) (sealed || is_overtaken(h) || is_too_old(h, version))
+#define row_carries_nonce(h) (owner[NAME(h)] == h + 1)
+
+/* It knows by now which incarnation is its own. */
+inline has_opened(h) {
+  had[h] = 1;
+#ifdef DATA
+  announced[h] = acked;
+#else
+  announced[h] = goal;
+#endif
+#ifdef MUTATION_ANNOUNCES_BEFORE_UPLOAD
+  announced[h] = goal;
+#endif
+  drawn = 0
+}
+
+inline take_run(c, h) {
+  whose[c] = h;
+  first_item[c] = next_item(h);
+  base_seq[c] = seq[NAME(h)];
+  items[c] = 1;
+  do :: first_item[c] + items[c] <= announced[h] -> items[c]++ :: break od;
+  packings[c] = announced_packings[h];
+#ifdef FORGETS
+  finish[c] = (first_item[c] + items[c] - 1 == begins[h] + BATCHES_OF(h));
+#endif
+  printf("combiner %d takes what holder %d has announced up to seq %d\n", c, h, first_item[c] + items[c] - 1);
+  freeze(c, ENTRIES)
+}
+
+inline take_opening(c, h) {
+  whose[c] = h;
+  base_seq[c] = seq[NAME(h)];
+#ifdef MUTATION_RUNS_BESIDE_AN_OPENING
+  if
+  :: owner[NAME(h)] > 0 && owner[NAME(h)] != h + 1 && run_is_taken(owner[NAME(h)] - 1) ->
+    beside[c] = owner[NAME(h)]; first_item[c] = base_seq[c] + 1; items[c] = 1
+  :: true
+  fi;
+#endif
+  printf("combiner %d takes the opening that holder %d has announced on version %d\n", c, h, opening_base[h] - 1);
+  freeze(c, OPENING)
+}
+
+#define TAKES(h) \
+  :: atomic { slot[c] == 0 && run_is_taken(h) -> take_run(c, h) } \
+  :: atomic { slot[c] == 0 && opening_is_taken(h) -> take_opening(c, h) }
+
+/* Covers I6. */
+/* A committer of another process, of which there is here that it commits what others have announced. */
+proctype Combiner(byte c) {
+  bit won;
+end:
+  do
+  TAKES(0)
+#if HOLDERS > 1
+  TAKES(1)
+#endif
+#if HOLDERS > 2
+  TAKES(2)
+#endif
+#if HOLDERS > 3
+  TAKES(3)
+#endif
+#if HOLDERS > 4
+#error "more holders than a combiner knows"
+#endif
+  :: atomic {
+      KNOWS(c) -> decide(c, won);
+#ifdef MUTATION_LOSER_DELETES
+      if
+      :: !won && kind[c] == ENTRIES -> deleted[whose[c]] = first_item[c] + items[c] - 1
+      :: !won && kind[c] == OPENING -> opening_deleted[whose[c]] = opening_base[whose[c]]
+      :: else
+      fi;
+#endif
+      won = 0; whose[c] = 0; packings[c] = 0;
+#ifdef MUTATION_RUNS_BESIDE_AN_OPENING
+      beside[c] = 0;
+#endif
+      clear(c)
+    }
+  DROPPED(c)
+  CRASHES(c)
+  od;
+gone:
+  skip
+}
+
+#ifdef DELETES
+/* Whoever has won, or a reclaimer: by its version something is dead, and goes then or later. */
+active proctype Deleter() {
+  byte h;
+end:
+  do
+  :: atomic {
+      do :: h < HOLDERS - 1 -> h++ :: break od;
+      if
+      :: announced[h] > deleted[h] && opened[h] > 0 && run_is_dead(h) ->
+        deleted[h] = announced[h];
+        printf("what holder %d has announced up to seq %d is deleted\n", h, deleted[h])
+      :: opening_base[h] > opening_deleted[h] && opening_is_dead(h) ->
+        opening_deleted[h] = opening_base[h];
+        printf("the opening that holder %d has announced is deleted\n", h)
+      :: else
+      fi;
+      h = 0
+    }
+  od
+}
+#endif
+#endif
+
 /* Covers B2, B3. */
 /* A holder of a producer's name. All begin at any time: a newer one may open while the older ones live, or sleep. */
 proctype Holder(byte h) {
   byte mine, acked, uploaded, goal;
   bit won, tried;
+#if COMBINERS > 0
+  byte drawn;
+#endif
 
 opens:
   do
+#if COMBINERS > 0
+  :: atomic { /* Another has taken its opening. */
+      slot[h] == 0 && row_carries_nonce(h) ->
+      mine = incarnation[NAME(h)]; acked = seq[NAME(h)]; uploaded = acked; goal = acked + BATCHES_OF(h);
+      has_opened(h);
+      printf("holder %d finds that name %d is its own: incarnation %d after seq %d\n", h, NAME(h), mine, acked);
+      break
+    }
   :: atomic {
-      slot[h] == 0 && my_turn_to_begin(h) ->
+      slot[h] == 0 && my_turn_to_begin(h) && !row_carries_nonce(h) && !sealed && row[NAME(h)] != FINISHED &&
+      drawn < DRAWS && opening_base[h] <= version ->
+      begun[h] = 1;
+      drawn++;
+      opening_base[h] = version + 1;
+      printf("holder %d announces its opening on version %d\n", h, version)
+    }
+#else
+#define row_carries_nonce(h) false
+#endif
+  :: atomic {
+      slot[h] == 0 && my_turn_to_begin(h) && !row_carries_nonce(h) ->
       begun[h] = 1;
 #ifdef MUTATION_SEAL_CHECKED_ONCE
       if :: sealed && !tried -> leave(h); goto gone :: else fi;
@@ -508,6 +769,9 @@ opens:
       :: won ->
         mine = opened[h]; acked = base_seq[h]; uploaded = acked; goal = acked + BATCHES_OF(h);
         clear(h); won = 0; tried = 0;
+#if COMBINERS > 0
+        has_opened(h);
+#endif
         printf("holder %d has opened name %d: incarnation %d after seq %d\n", h, NAME(h), mine, acked);
         break
       :: else -> clear(h)
@@ -530,7 +794,12 @@ opens:
 #ifdef MUTATION_ACKNOWLEDGED_BY_SEQ
       :: seq[NAME(h)] > acked -> acknowledge(h, acked + 1)
 #endif
+#if COMBINERS > 0 && defined(FORGETS)
+      :: incarnation[NAME(h)] == mine && row[NAME(h)] == FINISHED && seq[NAME(h)] == goal -> acknowledge(h, goal)
+      :: fenced(h) && !(incarnation[NAME(h)] == mine && row[NAME(h)] == FINISHED && seq[NAME(h)] == goal) ->
+#else
       :: fenced(h) ->
+#endif
         holds(owner[NAME(h)] != h + 1 || row[NAME(h)] != OPEN, "broken: B2, told fenced and is not\n");
         printf("holder %d is told that it is fenced\n", h);
 #ifdef MUTATION_OPENS_AGAIN
@@ -559,6 +828,28 @@ opens:
       won = 0;
       clear(h)
     }
+#ifdef FINISHES
+  :: atomic {
+      slot[h] == 0 && some_uploaded && !fenced(h) && !covered(h) ->
+      base_seq[h] = acked; first_item[h] = acked + 1; finish[h] = 1;
+      printf("holder %d finishes before what it has announced\n", h);
+      freeze(h, ENTRIES)
+    }
+#endif
+#ifdef MUTATION_GONE_IS_ACKNOWLEDGED
+  :: atomic { slot[h] == 0 && deleted[h] > acked -> acknowledge(h, deleted[h]) }
+#endif
+#ifdef MUTATION_PACKS_AGAIN
+  :: atomic {
+      slot[h] == 0 && uploaded > acked && packings[h] == announced_packings[h] ->
+      j = uploaded - 1 - begins[h];
+      packings[h] = packings[h] ^ (1 << j);
+      k = KEY(h, j, (packings[h] >> j) & 1);
+      object[k] = ((packings[h] >> j) & 1) + 1;
+      printf("holder %d replaces its batch %d, which it has announced, by key %d\n", h, j, k);
+      j = 0; k = 0
+    }
+#endif
 #ifdef MUTATION_NEW_BODY
   :: atomic {
       slot[h] > 0 && found[h] == NOTHING && kind[h] == ENTRIES && !in_flight[STRAY] &&
@@ -582,6 +873,11 @@ gone:
 
 #if PACKINGS > 1
 /* A second worker, or a first one that is late, writes other bytes of some batch of an open producer. */
+#if COMBINERS > 0
+#define hands_out_tickets(h) had[h]
+#else
+#define hands_out_tickets(h) (opened[h] > 0)
+#endif
 #define another(h, j, key) printf("a worker uploads its own packing of batch %d of holder %d as key %d\n", j, h, key)
 
 active proctype Worker() {
@@ -596,8 +892,8 @@ end:
 #endif
       fi;
       if :: j = 0 :: BATCHES > 1 -> j = 1 fi;
-      if :: opened[h] > 0 && object[KEY(h, j, 0)] == 0 -> object[KEY(h, j, 0)] = 1; another(h, j, KEY(h, j, 0))
-         :: opened[h] > 0 && object[KEY(h, j, 1)] == 0 -> object[KEY(h, j, 1)] = 2; another(h, j, KEY(h, j, 1))
+      if :: hands_out_tickets(h) && object[KEY(h, j, 0)] == 0 -> object[KEY(h, j, 0)] = 1; another(h, j, KEY(h, j, 0))
+         :: hands_out_tickets(h) && object[KEY(h, j, 1)] == 0 -> object[KEY(h, j, 1)] = 2; another(h, j, KEY(h, j, 1))
          :: else
       fi;
       h = 0; j = 0
@@ -693,6 +989,12 @@ gone:
 
 #endif
 
+#if COMBINERS > 0 && !defined(MUTATION_ROW_GOES_TOO_SOON)
+#define row_may_go (version + 1 > incarnation[0] + OPENING_VERSIONS)
+#else
+#define row_may_go true
+#endif
+
 #if defined(SEALS) || defined(FORGETS)
 proctype Operator() {
   bit won;
@@ -701,7 +1003,7 @@ proctype Operator() {
 #ifdef SEALS
       slot[OPERATOR] == 0 -> freeze(OPERATOR, SEAL)
 #else
-      slot[OPERATOR] == 0 && row[0] == FINISHED -> freeze(OPERATOR, FORGET)
+      slot[OPERATOR] == 0 && row[0] == FINISHED && row_may_go -> freeze(OPERATOR, FORGET)
 #endif
     }
   :: atomic {
@@ -816,6 +1118,9 @@ init {
     for (i : 0 .. HOLDERS - 1) { run Holder(i) }
 #if RUNS > 0
     for (i : 0 .. RUNS - 1) { run Run(i) }
+#endif
+#if COMBINERS > 0
+    for (i : 0 .. COMBINERS - 1) { run Combiner(COMBINER(i)) }
 #endif
 #if OPERATORS > 0
     run Operator();
