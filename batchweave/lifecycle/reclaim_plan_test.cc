@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "batchweave/log/dead_keys.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/live_stream.h"
 
