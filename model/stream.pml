@@ -6,7 +6,7 @@
  *   newest version, check every precondition, freeze an attempt and send it is one step. A pause between the read and
  *   the arrival of the put is a put that lands late, which the store may do at any time; a slot cannot tell the two.
  * - An attempt on an older version only loses. A verdict on an older one may be wrong: "fenced" where the opening came
- *   later, "dead" where the announcement did. So both are by the newest version, as MUTATION_..._BY_AN_OLDER_VERSION show.
+ *   later, "dead" where the announcement did. So both are by the newest version: two mutations go by an older one.
  * - The newest version is read at one instant. Finding it takes many requests, but slots are occupied from 1 on and for
  *   ever, so what is found was the newest at some instant between. Its content can only have become a tombstone since,
  *   and then it is looked for again.
