@@ -134,6 +134,8 @@ MUTATIONS = [
            f"MUTATION_OPENING_AGE_UNCHECKED {_COMBINE} {_FORGET} OPENING_VERSIONS=1", "I6"),
     Search("row-goes-too-soon", f"MUTATION_ROW_GOES_TOO_SOON {_COMBINE} {_FORGET} OPENING_VERSIONS=4", "I6"),
     Search("loser-deletes", f"MUTATION_LOSER_DELETES {_COMBINE} DELETES", "I8"),
+    Search("fenced-by-an-older-version", f"MUTATION_FENCED_BY_AN_OLDER_VERSION {_COMBINE}", "B2"),
+    Search("dead-by-an-older-version", f"MUTATION_DEAD_BY_AN_OLDER_VERSION {_COMBINE} DELETES", "I8"),
 ]
 
 

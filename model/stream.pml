@@ -5,6 +5,8 @@
  * - A committer is whoever commits: a holder of a producer's name, a run of a training job, an operator. To read the
  *   newest version, check every precondition, freeze an attempt and send it is one step. A pause between the read and
  *   the arrival of the put is a put that lands late, which the store may do at any time; a slot cannot tell the two.
+ * - An attempt on an older version only loses. A verdict on an older one may be wrong: "fenced" where the opening came
+ *   later, "dead" where the announcement did. So both are by the newest version: two mutations go by an older one.
  * - The newest version is read at one instant. Finding it takes many requests, but slots are occupied from 1 on and for
  *   ever, so what is found was the newest at some instant between. Its content can only have become a tombstone since,
  *   and then it is looked for again.
@@ -704,6 +706,11 @@ end:
       :: announced[h] > deleted[h] && opened[h] > 0 && run_is_dead(h) ->
         deleted[h] = announced[h];
         printf("what holder %d has announced up to seq %d is deleted\n", h, deleted[h])
+#ifdef MUTATION_DEAD_BY_AN_OLDER_VERSION /* which does not know of the opening */
+      :: announced[h] > deleted[h] && had[h] ->
+        deleted[h] = announced[h];
+        printf("what holder %d has announced up to seq %d is dead by version %d\n", h, deleted[h], opened[h] - 1)
+#endif
       :: opening_base[h] > opening_deleted[h] && opening_is_dead(h) ->
         opening_deleted[h] = opening_base[h];
         printf("the opening that holder %d has announced is deleted\n", h)
@@ -828,6 +835,15 @@ opens:
       won = 0;
       clear(h)
     }
+#ifdef MUTATION_FENCED_BY_AN_OLDER_VERSION /* such as its process committed itself, before the name was opened */
+  :: atomic {
+      slot[h] == 0 && some_uploaded ->
+      printf("holder %d is told by version %d that it is fenced\n", h, mine - 1);
+      holds(owner[NAME(h)] != h + 1 || row[NAME(h)] != OPEN, "broken: B2, told fenced and is not\n");
+      leave(h);
+      goto gone
+    }
+#endif
 #ifdef FINISHES
   :: atomic {
       slot[h] == 0 && some_uploaded && !fenced(h) && !covered(h) ->
