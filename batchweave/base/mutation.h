@@ -32,7 +32,6 @@ namespace batchweave {
   X(kIncarnationOfTheRow, "I6", "an incarnation is one more than the row's, and begins again where that has gone")     \
   X(kIncarnationNotChecked, "I6", "a producer's batches are taken under any incarnation")                              \
   X(kGoneTakenForCommitted, "I7", "an announcement that is gone is taken for committed, without a look at the row")    \
-  X(kAnyOpeningIsOurs, "I5", "who has announced an opening takes any later incarnation for its own")                   \
   X(kAckBySeqAlone, "I7", "a fenced producer takes its successor's seq for its own acknowledgement")                   \
   X(kSealNotChecked, "I2", "batches are committed into a sealed stream")                                               \
   X(kCursorOutlivesItsBatch, "I5", "a cursor that a trim moved into the row stays there after later batches")          \

@@ -189,6 +189,55 @@ TEST_F(CombiningTest, AnOpeningThatWasOvertakenFencesWhoOvertookIt) {
   EXPECT_EQ((*a)->opened.incarnation.value, Newest().version.value);
 }
 
+// Who serves builds on its own last version without reading the newest: it must not take a producer for fenced that was
+// opened after it.
+// Covers B2.
+TEST_F(CombiningTest, AProducerThatIsOpenedWhileItsProcessServesIsNotFenced) {
+  ProducerProcess other(env_, memory_, stream_);
+  const ProducerRef b = *other.Open("b");
+  other.Provide(b, 1);
+  OutrunStore taken(memory_, Asks(), {1}, [&] { CommitForAll(other); });
+  OutrunStore outrun(taken, Commits(), {2}, Tick());
+  ProducerProcess process(env_, outrun, stream_);
+  const ProducerRef a = *process.Open("a");
+  process.Provide(a, 1);
+  process.Commit();
+  process.Commit();
+  ASSERT_TRUE(other.law().serves());
+  const ProducerRef c = *other.Open("c");
+  other.Provide(c, 1);
+  for (int i = 0; i < 5 && !other.IsCommitted(c); ++i) other.Commit();
+  EXPECT_TRUE(other.IsCommitted(c));
+  EXPECT_EQ(Cursors(), (std::vector<std::string>{"b1", "a1", "c1"}));
+}
+
+// Who serves and finds nothing to commit judges by the version that there is: what was announced under the next one lives.
+TEST_F(CombiningTest, AnAnnouncementOfWhoWasOpenedMeanwhileIsNotDeleted) {
+  ProducerProcess other(env_, memory_, stream_);
+  const ProducerRef b = *other.Open("b");
+  other.Provide(b, 1);
+  OutrunStore taken(memory_, Asks(), {1}, [&] { CommitForAll(other); });
+  OutrunStore outrun(taken, Commits(), {2}, Tick());
+  ProducerProcess process(env_, outrun, stream_);
+  const ProducerRef a = *process.Open("a");
+  process.Provide(a, 1);
+  process.Commit();
+  process.Commit();
+  ASSERT_TRUE(other.law().serves());
+  ProducerProcess third(env_, memory_, stream_);
+  const ProducerRef c = *third.Open("c");
+  third.Provide(c, 1);
+  const BatchIntent intent{.stream_id = stream_.keys().stream_id,
+                           .producer = "c",
+                           .incarnation = c->opened.incarnation,
+                           .last_seq = 1,
+                           .entries = third.pipeline().CollectRuns().runs.at(0).entries};
+  const std::string key = stream_.keys().Intent("c", c->opened.incarnation, 1, 77);
+  ASSERT_THAT(PutBytes(memory_, key, EncodeIntent(intent), PutMode::kCreate), IsOk());
+  other.Commit();  // Nothing that its version knows.
+  EXPECT_THAT(memory_.Stat(key), IsOk());
+}
+
 // Covers I5, I7, I12.
 TEST_F(CombiningTest, AnySingleFailureLosesAndDoublesNothing) {
   ForEachFailure([](const Fault& fault) {

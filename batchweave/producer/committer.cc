@@ -162,7 +162,7 @@ Result<void> Committer::Begin() {
   if (for_all_ && !BW_TRY(ReadAnnounced(announced))) return {};
   BW_TRY(ReadBase());
   BW_TRY(Settle(base_->manifest, /*is_gone=*/false));
-  attempted_ = pipeline_.CollectRuns();
+  attempted_ = RunsKnownTo(base_->manifest.version);
   return Freeze(announced);
 }
 
@@ -181,8 +181,10 @@ Result<bool> Committer::ReadAnnounced(Announced& announced) {
 }
 
 Result<void> Committer::ReadBase() {
-  // Who serves has committed the newest version itself, a moment ago.
-  if (base_ && law_.serves()) return {};
+  // Who serves has committed the newest version itself, a moment ago; unless a producer was opened here since.
+  const std::vector<CommitRun> runs = pipeline_.CollectRuns().runs;
+  const auto is_known = [&](const CommitRun& run) { return run.incarnation.value <= base_->manifest.version.value; };
+  if (base_ && law_.serves() && std::ranges::all_of(runs, is_known)) return {};
   LoggedManifest newest = base_ ? BW_TRY(log_.Refresh(*base_)) : BW_TRY(log_.ReadNewest());
   if (BW_MUTATION(kBatchesNotRebased) && base_) {
     base_->manifest.version = newest.manifest.version;
@@ -200,7 +202,8 @@ Result<void> Committer::Freeze(const Announced& announced) {
   CommitPlan plan = PlanCommit(std::move(next), attempted_.runs, env_.clock.WallNow().count(), announced);
   verdicts_ = std::move(plan.verdicts);
   taken_ = plan.taken;
-  // Before rows move to a table.
+  // By the version as it will be, or as it is; and before rows move to a table.
+  if (!plan.changes) plan.next.version = base_->manifest.version;
   dead_ = others_.Dead(plan.next);
   for (std::string& key : own_.Dead(plan.next)) dead_.push_back(std::move(key));
   if (plan.changes) {
@@ -247,6 +250,19 @@ void Committer::See(Version version, Step end, const std::vector<std::string>& r
   law_.OnVersionSeen(env_.clock.Now(), tells);
 }
 
+// What is ready to commit, but for producers that were opened after `version`, which knows nothing of them: it would have
+// them fenced.
+CollectedRuns Committer::RunsKnownTo(Version version) const {
+  CollectedRuns ready = pipeline_.CollectRuns();
+  CollectedRuns known;
+  for (size_t i = 0; i < ready.runs.size(); ++i) {
+    if (ready.runs[i].incarnation.value > version.value) continue;
+    known.runs.push_back(std::move(ready.runs[i]));
+    known.producers.push_back(std::move(ready.producers[i]));
+  }
+  return known;
+}
+
 // Whose rows tell what became of what is pending here.
 std::vector<std::string> Committer::Waiting(const CollectedRuns& runs) const {
   std::vector<std::string> names = own_.Producers();
@@ -259,7 +275,7 @@ std::vector<std::string> Committer::Waiting(const CollectedRuns& runs) const {
 // What the newest version has of this process's batches, whoever committed them, is acknowledged: under one's own
 // incarnation nobody else can have uploaded them. Under another the row says nothing of them (M2).
 Result<void> Committer::Settle(Manifest seen, bool is_gone) {
-  const CollectedRuns pending = pipeline_.CollectRuns();
+  const CollectedRuns pending = RunsKnownTo(seen.version);
   BW_TRY(BringRows(log_, row_table_, Waiting(pending), seen));
   CollectedRuns covered;
   std::vector<Verdict> verdicts;

@@ -46,6 +46,7 @@ class Committer {
   void Build(LoggedManifest version);
   void See(Version version, Step end, const std::vector<std::string>& recent);
   Result<void> Settle(Manifest seen, bool is_gone);
+  CollectedRuns RunsKnownTo(Version version) const;
   std::vector<std::string> Waiting(const CollectedRuns& runs) const;
   void DeleteDead();
   void Backoff(const Result<void>& result);

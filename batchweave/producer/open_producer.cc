@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "batchweave/base/fault_point.h"
-#include "batchweave/base/mutation.h"
 #include "batchweave/log/archive_history.h"
 #include "batchweave/log/change.h"
 #include "batchweave/log/dead_keys.h"
@@ -125,9 +124,7 @@ class Opener {
   // committed since: nobody holds it yet.
   Result<void> Settle(const Manifest& seen) {
     const ProducerRow* row = FindRow(seen, producer_);
-    const bool is_any = BW_MUTATION(kAnyOpeningIsOurs) && announced_ && row != nullptr &&
-                        row->incarnation.value > announced_->base.value;
-    if (row != nullptr && (row->opening_nonce == nonce_ || is_any)) {
+    if (row != nullptr && row->opening_nonce == nonce_) {
       opened_ = OpenedProducer{
           .incarnation = row->incarnation, .seq = row->seq, .cursor = BW_TRY(CommittedCursor(log_, seen, *row))};
       return {};
