@@ -165,9 +165,12 @@ class Opener {
     const auto goes_on = [&](size_t found) { return law_.GoesOn(env_.clock.Now(), found, NextUnit(env_.random)); };
     if (!BW_TRY(others_.List({producer_}, goes_on))) return false;
     std::optional<Announced> read = BW_TRY(others_.Read());
-    if (!read) law_.OnAttempt({.began = began, .ended = env_.clock.Now()}, NextUnit(env_.random));
-    if (read) announced = *std::move(read);
-    return read.has_value();
+    if (!read) {
+      law_.OnAttempt({.began = began, .ended = env_.clock.Now()}, NextUnit(env_.random));
+      return false;
+    }
+    announced = *std::move(read);
+    return true;
   }
 
   // Makes the row of `next` this opening's.
