@@ -68,7 +68,7 @@ INSTANTIATE_TEST_SUITE_P(Demo, DemoOnServerTest, ::testing::Values("s3", "gs", "
 // Covers G4.
 TEST_P(DemoOnServerTest, TheSameOnAServerOnThisMachine) {
   if (!std::filesystem::exists(SERVERS "/versitygw") || !std::filesystem::exists(SERVERS "/node")) {
-    GTEST_SKIP() << "not installed";
+    GTEST_SKIP() << "the servers are not installed, or this build has no cloud stores";
   }
   ExpectAllArrived(Run(folder_.path(), GetParam()));
 }
