@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include "batchweave/testing/damage.h"
 #include "batchweave/testing/format_builders.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/seeded_random.h"
@@ -22,19 +23,6 @@ BatchIntent MakeIntent(uint64_t batches = 2) {
 
 OpeningIntent MakeOpening() {
   return {.stream_id = {{.high = 1, .low = 2}}, .producer = "a", .base = {6}, .nonce = 9, .reopen = true};
-}
-
-template <typename Decode>
-void ExpectEveryDamageIsCorrupt(Bytes object, Decode decode) {
-  for (size_t size = 0; size < object.size(); ++size) {
-    EXPECT_THAT(decode(ByteView(object).first(size)), IsError(ErrorCode::kCorrupt)) << size;
-  }
-  for (size_t bit = 0; bit < object.size() * 8; ++bit) {
-    const auto mask = static_cast<std::byte>(1 << (bit % 8));
-    object[bit / 8] ^= mask;
-    EXPECT_THAT(decode(object), IsError(ErrorCode::kCorrupt)) << bit;
-    object[bit / 8] ^= mask;
-  }
 }
 
 RC_GTEST_PROP(IntentProperty, WhatWasEncodedIsDecoded, (uint64_t seed)) {

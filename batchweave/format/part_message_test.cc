@@ -5,6 +5,7 @@
 #include <rapidcheck/gtest.h>
 
 #include "batchweave/format/little_endian.h"
+#include "batchweave/testing/damage.h"
 #include "batchweave/testing/format_builders.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/seeded_random.h"
@@ -50,22 +51,6 @@ PartReceipt ArbitraryReceipt(Random& random, size_t size) {
   FillObjectBytes(receipt.part);
   for (uint64_t i = 0; i < footer.range.slices(); ++i) receipt.trailers.push_back(random.Next());
   return receipt;
-}
-
-// What every decoder of a message refuses.
-template <typename Decode>
-void ExpectEveryDamageIsCorrupt(Bytes message, Decode decode) {
-  for (size_t size = 0; size < message.size(); ++size) {
-    EXPECT_THAT(decode(ByteView(message).first(size)), IsError(ErrorCode::kCorrupt)) << size;
-  }
-  for (size_t bit = 0; bit < message.size() * 8; ++bit) {
-    const auto mask = static_cast<std::byte>(1 << (bit % 8));
-    message[bit / 8] ^= mask;
-    EXPECT_THAT(decode(message), IsError(ErrorCode::kCorrupt)) << bit;
-    message[bit / 8] ^= mask;
-  }
-  message.push_back({});
-  EXPECT_THAT(decode(message), IsError(ErrorCode::kCorrupt, HasSubstr("wrong length")));
 }
 
 RC_GTEST_PROP(PartMessageProperty, WhatWasEncodedIsDecoded, (uint64_t seed)) {

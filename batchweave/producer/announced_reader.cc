@@ -94,6 +94,16 @@ Result<std::optional<Announced>> AnnouncedReader::Read() {
   return std::optional(std::move(announced));
 }
 
+Result<std::optional<Announced>> AnnouncedReader::ReadFor(CommitLaw& law, TimePoint began,
+                                                          const std::unordered_set<std::string>& own) {
+  const Env env = log_.env();
+  const auto goes_on = [&](size_t found) { return law.GoesOn(env.clock.Now(), found, NextUnit(env.random)); };
+  if (!BW_TRY(List(own, goes_on))) return std::optional<Announced>();
+  std::optional<Announced> read = BW_TRY(Read());
+  if (!read) law.OnAttempt({.began = began, .ended = env.clock.Now()}, NextUnit(env.random));
+  return read;
+}
+
 std::vector<std::string> AnnouncedReader::Producers() const {
   std::vector<std::string> names;
   for (const Listed& listed : listed_) names.push_back(listed.parsed.name);

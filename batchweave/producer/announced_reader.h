@@ -13,6 +13,7 @@
 #include "batchweave/base/result.h"
 #include "batchweave/format/keys.h"
 #include "batchweave/log/manifest_log.h"
+#include "batchweave/producer/commit_law.h"
 #include "batchweave/producer/commit_plan.h"
 
 namespace batchweave {
@@ -30,6 +31,10 @@ class AnnouncedReader {
   // cannot be read as an announcement of this stream is left out: it is not for this software. None: one of them was deleted
   // meanwhile, since another committer was first. Errors: as ObjectStore::Get.
   Result<std::optional<Announced>> Read();
+
+  // Both, for an attempt that began at `began` and goes by `law`, which is told where another was first. None: the attempt
+  // had better not go on. Errors: as List and Read.
+  Result<std::optional<Announced>> ReadFor(CommitLaw& law, TimePoint began, const std::unordered_set<std::string>& own);
 
   void Clear() { listed_.clear(); }
 

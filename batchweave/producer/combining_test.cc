@@ -44,6 +44,20 @@ class CombiningTest : public ::testing::Test {
     process.Commit();
   }
 
+  // Lets `other` commit a batch of its own, "b1", and one that another process has announced, "a1".
+  void LetServe(ProducerProcess& other) {
+    const ProducerRef b = *other.Open("b");
+    other.Provide(b, 1);
+    OutrunStore taken(memory_, Asks(), {1}, [&] { CommitForAll(other); });
+    OutrunStore outrun(taken, Commits(), {2}, Tick());
+    ProducerProcess process(env_, outrun, stream_);
+    const ProducerRef a = *process.Open("a");
+    process.Provide(a, 1);
+    process.Commit();
+    process.Commit();
+    ASSERT_TRUE(other.law().serves());
+  }
+
   MemoryStore memory_;
   StreamBuilder stream_{memory_};
   TestEnv env_;
@@ -194,16 +208,7 @@ TEST_F(CombiningTest, AnOpeningThatWasOvertakenFencesWhoOvertookIt) {
 // Covers B2.
 TEST_F(CombiningTest, AProducerThatIsOpenedWhileItsProcessServesIsNotFenced) {
   ProducerProcess other(env_, memory_, stream_);
-  const ProducerRef b = *other.Open("b");
-  other.Provide(b, 1);
-  OutrunStore taken(memory_, Asks(), {1}, [&] { CommitForAll(other); });
-  OutrunStore outrun(taken, Commits(), {2}, Tick());
-  ProducerProcess process(env_, outrun, stream_);
-  const ProducerRef a = *process.Open("a");
-  process.Provide(a, 1);
-  process.Commit();
-  process.Commit();
-  ASSERT_TRUE(other.law().serves());
+  LetServe(other);
   const ProducerRef c = *other.Open("c");
   other.Provide(c, 1);
   for (int i = 0; i < 5 && !other.IsCommitted(c); ++i) other.Commit();
@@ -214,16 +219,7 @@ TEST_F(CombiningTest, AProducerThatIsOpenedWhileItsProcessServesIsNotFenced) {
 // Who serves and finds nothing to commit judges by the version that there is: what was announced under the next one lives.
 TEST_F(CombiningTest, AnAnnouncementOfWhoWasOpenedMeanwhileIsNotDeleted) {
   ProducerProcess other(env_, memory_, stream_);
-  const ProducerRef b = *other.Open("b");
-  other.Provide(b, 1);
-  OutrunStore taken(memory_, Asks(), {1}, [&] { CommitForAll(other); });
-  OutrunStore outrun(taken, Commits(), {2}, Tick());
-  ProducerProcess process(env_, outrun, stream_);
-  const ProducerRef a = *process.Open("a");
-  process.Provide(a, 1);
-  process.Commit();
-  process.Commit();
-  ASSERT_TRUE(other.law().serves());
+  LetServe(other);
   ProducerProcess third(env_, memory_, stream_);
   const ProducerRef c = *third.Open("c");
   third.Provide(c, 1);

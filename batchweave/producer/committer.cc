@@ -41,8 +41,8 @@ size_t CountOthers(const std::vector<std::string>& recent, size_t count, const s
   return others.size();
 }
 
-// `is_gone`, for kGoneTakenForCommitted: an announcement of it was not there any more.
-// What `manifest` covers of `run` already; all of it where the producer is not its holder's any more.
+// What `manifest` covers of `run` already; all of it where the producer is not its holder's any more. `is_gone`, for
+// kGoneTakenForCommitted: an announcement of it was not there any more.
 CommitRun CoveredOf(const Manifest& manifest, CommitRun run, bool is_gone) {
   const ProducerRow* row = FindRow(manifest, run.producer);
   if (BW_MUTATION(kGoneTakenForCommitted) && is_gone) return run;
@@ -157,34 +157,26 @@ Result<void> Committer::Attempt() {
 // committed, or where the law says that too many are at it.
 Result<void> Committer::Begin() {
   attempt_began_ = env_.clock.Now();
-  Announced announced;
+  std::optional<Announced> announced{std::in_place};
   others_.Clear();
-  if (for_all_ && !BW_TRY(ReadAnnounced(announced))) return {};
+  if (for_all_) announced = BW_TRY(others_.ReadFor(law_, attempt_began_, pipeline_.Names()));
+  if (!announced) {
+    base_.reset();
+    return {};
+  }
   BW_TRY(ReadBase());
   BW_TRY(Settle(base_->manifest, /*is_gone=*/false));
   attempted_ = RunsKnownTo(base_->manifest.version);
-  return Freeze(announced);
-}
-
-// False: this attempt had better not go on.
-Result<bool> Committer::ReadAnnounced(Announced& announced) {
-  const auto goes_on = [&](size_t found) { return law_.GoesOn(env_.clock.Now(), found, NextUnit(env_.random)); };
-  if (!BW_TRY(others_.List(pipeline_.Names(), goes_on))) return false;
-  std::optional<Announced> read = BW_TRY(others_.Read());
-  if (!read) {  // Another was first.
-    law_.OnAttempt({.began = attempt_began_, .ended = env_.clock.Now()}, NextUnit(env_.random));
-    base_.reset();
-    return false;
-  }
-  announced = *std::move(read);
-  return true;
+  return Freeze(*announced);
 }
 
 Result<void> Committer::ReadBase() {
-  // Who serves has committed the newest version itself, a moment ago; unless a producer was opened here since.
-  const std::vector<CommitRun> runs = pipeline_.CollectRuns().runs;
-  const auto is_known = [&](const CommitRun& run) { return run.incarnation.value <= base_->manifest.version.value; };
-  if (base_ && law_.serves() && std::ranges::all_of(runs, is_known)) return {};
+  if (base_ && law_.serves()) {
+    // Who serves has committed the newest version itself, a moment ago; unless a producer was opened here since.
+    const std::vector<CommitRun> runs = pipeline_.CollectRuns().runs;
+    const auto is_known = [&](const CommitRun& run) { return run.incarnation.value <= base_->manifest.version.value; };
+    if (std::ranges::all_of(runs, is_known)) return {};
+  }
   LoggedManifest newest = base_ ? BW_TRY(log_.Refresh(*base_)) : BW_TRY(log_.ReadNewest());
   if (BW_MUTATION(kBatchesNotRebased) && base_) {
     base_->manifest.version = newest.manifest.version;

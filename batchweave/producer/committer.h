@@ -39,7 +39,6 @@ class Committer {
   Result<void> Look();
   Result<void> Attempt();
   Result<void> Begin();
-  Result<bool> ReadAnnounced(Announced& announced);
   Result<void> ReadBase();
   Result<void> Freeze(const Announced& announced);
   Result<void> FreezeAgain();  // For kNewBodyForTheSlot.

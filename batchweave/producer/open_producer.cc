@@ -135,9 +135,10 @@ class Opener {
 
   Result<void> Attempt(bool for_all) {
     const TimePoint began = env_.clock.Now();
-    Announced announced;
+    std::optional<Announced> announced{std::in_place};
     others_.Clear();
-    if (for_all && !BW_TRY(ReadAnnounced(began, announced))) return {};
+    if (for_all) announced = BW_TRY(others_.ReadFor(law_, began, {producer_}));
+    if (!announced) return {};
     const LoggedManifest base = BW_TRY(log_.ReadNewest());
     See(base.manifest);
     Manifest next = BW_TRY(BeginNext(base));
@@ -147,7 +148,7 @@ class Opener {
     BW_TRY(Settle(next));
     if (opened_) return {};
     OpenedProducer opened = BW_TRY(Open(next));
-    CommitPlan plan = PlanCommit(std::move(next), {}, env_.clock.WallNow().count(), announced);
+    CommitPlan plan = PlanCommit(std::move(next), {}, env_.clock.WallNow().count(), *announced);
     std::vector<std::string> dead = others_.Dead(plan.next);
     if (announced_) dead.push_back(announced_->key);
     BW_TRY(ArchiveHistory(log_, plan.next, base.manifest.next_step, deadline_));
@@ -159,18 +160,6 @@ class Opener {
     opened_ = std::move(opened);
     if (!dead.empty()) static_cast<void>(env_.store.Delete(dead));  // At best, as Committer::DeleteDead.
     return {};
-  }
-
-  Result<bool> ReadAnnounced(TimePoint began, Announced& announced) {
-    const auto goes_on = [&](size_t found) { return law_.GoesOn(env_.clock.Now(), found, NextUnit(env_.random)); };
-    if (!BW_TRY(others_.List({producer_}, goes_on))) return false;
-    std::optional<Announced> read = BW_TRY(others_.Read());
-    if (!read) {
-      law_.OnAttempt({.began = began, .ended = env_.clock.Now()}, NextUnit(env_.random));
-      return false;
-    }
-    announced = *std::move(read);
-    return true;
   }
 
   // Makes the row of `next` this opening's.
