@@ -146,9 +146,10 @@ bool World::MayBe(const RunningCall& call, const Error& error) const {
     case ErrorCode::kUnsuitableStore: return plan_.removes_to_overwrite;
     case ErrorCode::kIncompatible: return newest.writer_features != 0;
     case ErrorCode::kSealed: return newest.sealed;
-    // Nothing in the store is; what is read may be, on its way: who was stopped tells it late.
+    // Nothing in the store is; what is read may be, on its way: who was stopped, or met it before the calm and asked
+    // on, tells it late.
     case ErrorCode::kCorrupt:
-      return (!network_.calm() || call.process->pauses() > 0) &&
+      return (!call.of_calm || call.process->pauses() > 0) &&
              (damages(FaultKind::kShortBody) || damages(FaultKind::kEmptyBody) || damages(FaultKind::kFlippedBody));
     default: return true;
   }

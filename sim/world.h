@@ -76,7 +76,8 @@ class World final : public FiberOwner {
                                                    .limit = limit + kSlack,
                                                    .pauses = process.pauses(),
                                                    .waits_for_readers = waits_for_readers,
-                                                   .of_deleted = is_deleted_ && network_.calm()});
+                                                   .of_deleted = is_deleted_ && network_.calm(),
+                                                   .of_calm = network_.calm()});
     auto result = body();
     CheckBound(*call);
     if (!result.ok()) Note(*call, result.error());
@@ -97,6 +98,7 @@ class World final : public FiberOwner {
     uint64_t pauses;  // Of the process, when it began: who was stopped meanwhile is not to blame.
     bool waits_for_readers;
     bool of_deleted;  // When it began the stream was deleted, and nothing failed any more.
+    bool of_calm;     // When it began nothing failed any more.
   };
   void CheckBound(const RunningCall& call);
   void AtWorstMoment(Process& process, double share);
