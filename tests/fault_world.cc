@@ -33,6 +33,8 @@ constexpr Step kHeldBefore{20};
 constexpr uint64_t kCheckpointDistance = 5;
 // So much of the tail is full that the work of one process archives some of it.
 constexpr size_t kPadding = 1000;
+// However slow the machine: a version that takes many batches at once keeps them in its tail.
+constexpr uint64_t kBatchesAVersionMax = 8;
 // The trial of overwrites takes most of the time of a small reclaim; the command makes it each time.
 const ReclaimOptions kQuickReclaim{.overwrite_probed = true};
 
@@ -145,6 +147,7 @@ Result<void> PublishAll(const FaultWorld& world, Env env) {
   Producer producer = BW_TRY(PublishOneByOne(world, stream, 3));
   for (uint64_t number = producer.committed_seq() + 1; number <= kBatchesInAll; ++number) {
     BW_TRY(PublishOne(producer, number));
+    if (number % kBatchesAVersionMax == 0) BW_TRY(producer.Flush());
   }
   BW_TRY(producer.Finish());
   WriteNote(world.note("acknowledged"), std::to_string(kBatchesInAll));

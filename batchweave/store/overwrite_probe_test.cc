@@ -53,7 +53,9 @@ TEST_F(OverwriteProbeTest, CreatorsThatAreRefusedMakeNoStorm) {
     FaultyStore store(memory_,
                       {.fail_call = 2, .calls = Fault::kAllCalls, .code = refusal, .filter = {.calls = kCallCreate}});
     const TimePoint begin = env_.clock.Now();
-    EXPECT_THAT(Probe(store), IsOk());
+    // The clock goes on while the one that overwrites has no processor: then there were too few overwrites to tell.
+    const Result<void> probed = Probe(store);
+    EXPECT_TRUE(probed.ok() || FailedWith(probed, ErrorCode::kUnavailable)) << ToString(probed.error());
     // Each of four waits for a quarter of a second at least.
     const auto quarters = static_cast<size_t>((env_.clock.Now() - begin) / std::chrono::milliseconds(250));
     EXPECT_LE(store.calls(), 4 * (quarters + 1) + 1);
