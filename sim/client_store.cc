@@ -111,6 +111,7 @@ Result<void> ClientStore::Get(std::span<ReadRequest> requests) {
     const std::optional<FaultKind> fault = std::exchange(fate.body_fault, std::nullopt);
     const SharedBytes object = BW_TRY(Fetch(request.key, kCallGet, fate));
     ReadRange(*object, request);
+    request.done = true;
     if (!fault || request.received_bytes == 0) continue;
     // Damaged is what was asked for, not the object.
     const auto range = request.buffer.first(request.received_bytes);

@@ -53,6 +53,9 @@ struct ReadRequest {
   MutableByteView buffer;            // As long as the range.
   ReadObserver* observer = nullptr;  // May be null; must outlive the call.
   size_t received_bytes = 0;         // Out: short only where the object ends before the range does; 0 beyond its end.
+  // Out, of a call that failed for another's sake: this one was read, and need not be asked for again. A store that cannot
+  // tell leaves it as it is.
+  bool done = false;
 
   // What a cache may want to know (node_cache_store.h); others do without.
   uint64_t step = 0;        // By these, data goes by in order; 0 where it is of none.
@@ -88,7 +91,7 @@ class ObjectStore {
   virtual Result<void> Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) = 0;
 
   // Reads every request into its own buffer, overlapping them as it can. Fails as a whole with the error of one of
-  // them. Errors: kNotFound, kUnavailable, kDenied, kInvalidArgument (a key).
+  // them: ReadRequest::done tells of the others. Errors: kNotFound, kUnavailable, kDenied, kInvalidArgument (a key).
   virtual Result<void> Get(std::span<ReadRequest> requests) = 0;
 
   // The whole of a small object. Errors: as Get.

@@ -1,5 +1,8 @@
 #include "batchweave/store/retrying_store.h"
 
+#include <utility>
+#include <vector>
+
 #include "batchweave/base/mutation.h"
 
 namespace batchweave {
@@ -22,14 +25,26 @@ Result<void> RetryingStore::Put(std::string_view key, std::span<const ByteView> 
   return Retry(Backoff(clock_, random_, policy_, kForever), [&] { return base_.Put(key, pieces, mode); });
 }
 
+// Of many requests some will fail where a store is throttled: to ask for all of them again would never end.
 Result<void> RetryingStore::Get(std::span<ReadRequest> requests) {
+  for (ReadRequest& request : requests) request.done = false;
   bool first = true;
-  return Retry(Backoff(clock_, random_, policy_, kForever), [&] {
-    for (const ReadRequest& request : requests) {
-      if (!first && request.observer != nullptr) request.observer->OnRestart();
+  return Retry(Backoff(clock_, random_, policy_, kForever), [&]() -> Result<void> {
+    if (std::exchange(first, false)) return base_.Get(requests);
+    std::vector<ReadRequest*> asked;
+    std::vector<ReadRequest> again;
+    for (ReadRequest& request : requests) {
+      if (request.done) continue;
+      if (request.observer != nullptr) request.observer->OnRestart();
+      asked.push_back(&request);
+      again.push_back(request);
     }
-    first = false;
-    return base_.Get(requests);
+    const Result<void> got = base_.Get(again);
+    for (size_t i = 0; i < again.size(); ++i) {
+      asked[i]->received_bytes = again[i].received_bytes;
+      asked[i]->done = again[i].done;
+    }
+    return got;
   });
 }
 

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
+#include <vector>
+
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/faulty_store.h"
 #include "batchweave/testing/manual_clock.h"
@@ -62,6 +65,56 @@ TEST_F(RetryingTest, EveryCallIsTriedAgainWhereNothingHappened) {
     EXPECT_THAT(store.Delete(keys), IsOk());
     return faulty.fired();
   });
+}
+
+// Refuses every second range that it is asked for, as a throttled store does.
+class ThrottledStore final : public ObjectStore {
+ public:
+  explicit ThrottledStore(ObjectStore& base) : base_(base) {}
+  size_t ranges() const { return ranges_; }
+
+  Result<void> Get(std::span<ReadRequest> requests) override {
+    bool refused = false;
+    for (ReadRequest& request : requests) {
+      request.done = ++ranges_ % 2 == 0;
+      if (request.done) BW_TRY(base_.Get({&request, 1}));
+      refused = refused || !request.done;
+    }
+    return refused ? Result<void>(Error{ErrorCode::kUnavailable, "too many requests"}) : Result<void>();
+  }
+  Result<void> Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) override {
+    return base_.Put(key, pieces, mode);
+  }
+  Result<Bytes> Read(std::string_view key) override { return base_.Read(key); }
+  Result<uint64_t> Stat(std::string_view key) override { return base_.Stat(key); }
+  Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override {
+    return base_.List(prefix, start_after, limit);
+  }
+  Result<void> Delete(std::span<const std::string> keys) override { return base_.Delete(keys); }
+  StoreTraits traits() const override { return base_.traits(); }
+
+ private:
+  ObjectStore& base_;
+  size_t ranges_ = 0;
+};
+
+// Covers E5.
+TEST_F(RetryingTest, OfManyRangesOnlyThoseThatWereRefusedAreAskedForAgain) {
+  constexpr size_t kRanges = 64;
+  std::vector<std::string> keys;
+  for (size_t i = 0; i < kRanges; ++i) keys.push_back("key-" + std::to_string(i));
+  for (const std::string& key : keys) ASSERT_THAT(PutBytes(memory_, key, AsBytes(key), PutMode::kCreate), IsOk());
+  ThrottledStore throttled(memory_);
+  RetryingStore store(throttled, clock_, random_);
+  std::vector<Bytes> buffers(kRanges, Bytes(16));
+  std::vector<ReadRequest> requests;
+  for (size_t i = 0; i < kRanges; ++i) requests.push_back({.key = keys[i], .buffer = buffers[i]});
+  ASSERT_THAT(store.Get(requests), IsOk());
+  for (size_t i = 0; i < kRanges; ++i) {
+    EXPECT_EQ(AsText(ByteView(buffers[i]).first(requests[i].received_bytes)), keys[i]);
+  }
+  // 64 + 32 + 16 + ... and no more than a few rounds of one.
+  EXPECT_LT(throttled.ranges(), 3 * kRanges);
 }
 
 // Covers A5.

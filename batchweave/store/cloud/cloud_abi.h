@@ -56,6 +56,7 @@ struct BwcRead {
   void* observer;  // For on_bytes, which may be null: told of each piece in the buffer, in order, by a foreign thread.
   void (*on_bytes)(void* observer, const void* data, size_t size);
   size_t received;  // Out.
+  bool done;        // Out: it was read, whatever became of the others.
 };
 
 // Null where it failed. Checks options and URL; asks no server.

@@ -53,28 +53,36 @@ void TellObserver(void* observer, const void* data, size_t size) {
 
 Result<void> OpenedCloudStore::Get(std::span<ReadRequest> requests) {
   if (requests.empty()) return {};
-  std::vector<BwcRead> reads;
-  reads.reserve(requests.size());
-  for (const ReadRequest& request : requests) {
+  for (ReadRequest& request : requests) {
     BW_TRY(CheckKey(request.key));
-    reads.push_back({.key = ViewOf(request.key),
-                     .offset = request.offset,
-                     .buffer = request.buffer.data(),
-                     .size = request.buffer.size(),
-                     .observer = request.observer,
-                     .on_bytes = request.observer == nullptr ? nullptr : TellObserver,
-                     .received = 0});
+    request.done = false;
   }
   bool first = true;
+  // Again only those that were not read: of many, some fail each time where a store is throttled.
   const BwcStatus status = retry_.Run([&](BwcStatus* out) {
-    for (const ReadRequest& request : requests) {
+    std::vector<ReadRequest*> asked;
+    std::vector<BwcRead> reads;
+    for (ReadRequest& request : requests) {
+      if (request.done) continue;
       if (!first && request.observer != nullptr) request.observer->OnRestart();
+      asked.push_back(&request);
+      reads.push_back({.key = ViewOf(request.key),
+                       .offset = request.offset,
+                       .buffer = request.buffer.data(),
+                       .size = request.buffer.size(),
+                       .observer = request.observer,
+                       .on_bytes = request.observer == nullptr ? nullptr : TellObserver,
+                       .received = 0,
+                       .done = false});
     }
     first = false;
     bwc_get(handle_.get(), reads.data(), reads.size(), out);
+    for (size_t i = 0; i < reads.size(); ++i) {
+      asked[i]->received_bytes = reads[i].received;
+      asked[i]->done = reads[i].done;
+    }
   });
   if (status.code != kBwcOk) return ErrorOf(status, "read", requests.size() == 1 ? requests.front().key : "");
-  for (size_t i = 0; i < reads.size(); ++i) requests[i].received_bytes = reads[i].received;
   return {};
 }
 

@@ -69,6 +69,7 @@ pub struct BwcRead {
     observer: *mut c_void,
     on_bytes: Option<extern "C" fn(*mut c_void, *const u8, usize)>,
     received: usize,
+    done: bool,
 }
 
 fn fill<T>(status: &mut BwcStatus, result: Result<T, Failure>) -> Option<T> {
@@ -226,9 +227,12 @@ pub unsafe extern "C" fn bwc_get(handle: &Handle, reads: *mut BwcRead, count: us
         }
         read::get(handle, asked)
     })();
-    for (index, received) in fill(status, got).unwrap_or_default().into_iter().enumerate() {
-        (*reads.add(index)).received = received;
+    let got = got.unwrap_or_else(|failure| read::Got { received: Vec::new(), failure: Some(failure) });
+    for (index, received) in got.received.iter().enumerate() {
+        (*reads.add(index)).received = received.unwrap_or_default();
+        (*reads.add(index)).done = received.is_some();
     }
+    fill(status, got.failure.map_or(Ok(()), Err));
 }
 
 /// # Safety

@@ -24,6 +24,8 @@ const SPLIT_ABOVE_BYTES: usize = 16 << 20;
 const PART_BYTES: usize = 8 << 20;
 /// A connection to a cloud store gives some 100 MB/s, and a host takes more.
 const PARTS_AT_ONCE: usize = 8;
+/// Of one call, a connection each: what a committer needs to read what 10,000 producers announce (docs/commit-control.md).
+const READS_AT_ONCE: usize = 256;
 
 /// Memory of the caller, who waits until nobody uses it any more.
 #[derive(Clone, Copy)]
@@ -79,8 +81,14 @@ struct Reader {
     limit: Duration,
 }
 
-/// All of `reads`, at once; the number of bytes of each.
-pub fn get(handle: &Handle, reads: Vec<RangeRead>) -> Result<Vec<usize>, Failure> {
+/// The number of bytes of each read, none where it failed; and why the first of those did.
+pub struct Got {
+    pub received: Vec<Option<usize>>,
+    pub failure: Option<Failure>,
+}
+
+/// All of `reads`, many at once.
+pub fn get(handle: &Handle, reads: Vec<RangeRead>) -> Result<Got, Failure> {
     let reader =
         Reader { store: handle.client()?.store.clone(), hedges: handle.hedges.clone(), limit: handle.request_limit };
     let mut tasks = Vec::new();
@@ -88,29 +96,29 @@ pub fn get(handle: &Handle, reads: Vec<RangeRead>) -> Result<Vec<usize>, Failure
         tasks.push((path_of(handle, &read.key)?, read));
     }
     run(handle, Code::Unavailable, async move {
-        let started: Vec<_> = tasks
-            .into_iter()
+        // Every task is waited for: they write to the caller's memory.
+        let mut results = stream::iter(tasks)
             .map(|(path, read)| {
                 let reader = reader.clone();
                 tokio::spawn(async move { reader.read(&path, read.offset, read.target).await })
             })
-            .collect();
-        let mut received = Vec::new();
-        let mut first_failure = None;
-        // Every task is waited for, the aborted ones too: they write to the caller's memory.
-        for task in started {
-            if first_failure.is_some() {
-                task.abort();
-            }
-            match task.await {
-                Ok(Ok(size)) => received.push(size),
-                Ok(Err(failure)) => first_failure = first_failure.or(Some(failure)),
-                Err(_) => {
-                    first_failure = first_failure.or(Some(Failure::new(Code::Unavailable, "the client failed")));
+            .buffered(READS_AT_ONCE);
+        let mut got = Got { received: Vec::new(), failure: None };
+        while let Some(result) = results.next().await {
+            let result = result.unwrap_or_else(|_| Err(Failure::new(Code::Unavailable, "the client failed")));
+            match result {
+                Ok(size) => got.received.push(Some(size)),
+                Err(failure) => {
+                    got.received.push(None);
+                    // What will not pass tells more than what may.
+                    let passes = |known: &Failure| matches!(known.code, Code::Unavailable);
+                    if got.failure.as_ref().is_none_or(|known| passes(known) && !passes(&failure)) {
+                        got.failure = Some(failure);
+                    }
                 }
             }
         }
-        first_failure.map_or(Ok(received), Err)
+        Ok(got)
     })
 }
 
