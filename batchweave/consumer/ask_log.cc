@@ -13,12 +13,13 @@ namespace {
 // index: more levels than this hold more steps than there are.
 constexpr int kQuestionsMax = 32;
 
-Result<ArchivedSteps> ReadArchive(ManifestLog& log, const ArchiveRef& ref) {
+Result<ArchivedSteps> ReadArchive(ManifestLog& log, const LogQuestion& question) {
+  const ArchiveRef& ref = question.archive;
   if (ref.kind == ArchiveRef::Kind::kIndex) {
     ArchiveIndex index = BW_TRY(ReadArchiveIndex(log, ref));
     return ArchivedSteps{.first = ref.first, .entries = {}, .children = std::move(index.children)};
   }
-  ArchivedEntries archived = BW_TRY(ReadArchivedEntries(log, ref));
+  ArchivedEntries archived = BW_TRY(ReadArchivedSteps(log, ref, question.first, question.count));
   return ArchivedSteps{.first = archived.first, .entries = std::move(archived.entries), .children = {}};
 }
 
@@ -26,13 +27,13 @@ Result<ArchivedSteps> ReadArchive(ManifestLog& log, const ArchiveRef& ref) {
 
 Result<LogAnswer> AskLog(ManifestLog& log, const LogQuestion& question) {
   switch (question.kind) {
-    case LogQuestion::Kind::kNewest: return BW_TRY(log.ReadNewest());
+    case LogQuestion::Kind::kNewest: return BW_TRY(log.ReadNewestSteps(question.first, question.count));
     case LogQuestion::Kind::kNewestVersion: return BW_TRY(log.FindNewest());
     case LogQuestion::Kind::kHead: return BW_TRY(log.PollHead(question.version));
-    case LogQuestion::Kind::kWhole: return BW_TRY(log.Read(question.version));
+    case LogQuestion::Kind::kWhole: return BW_TRY(log.ReadSteps(question.version, question.first, question.count));
     case LogQuestion::Kind::kArchive: break;
   }
-  return BW_TRY(ReadArchive(log, question.archive));
+  return BW_TRY(ReadArchive(log, question));
 }
 
 Result<KnownStep> LookUp(ManifestLog& log, Step step) {

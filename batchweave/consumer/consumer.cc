@@ -53,8 +53,8 @@ Result<Consumer> Consumer::Open(Env env, ManifestLog& log, ConsumerOptions optio
   BW_TRY(CheckOptions(options));
   StepIndex index(options.position, kKnownStepsMax);
   const LogQuestion question = index.Ask();
-  const Result<bool> learned =
-      index.Learn(question, newest ? Result<LogAnswer>(*std::move(newest)) : AskLog(log, question));
+  const Result<bool> learned = index.Learn(
+      question, newest ? Result<LogAnswer>(StepsOf(std::move(newest->manifest), newest->hash)) : AskLog(log, question));
   if (!learned.ok()) return UnlessDeleted(log, learned.error());
   if (const KnownStep* first = index.Peek()) BW_TRY(SlicesOfStep(*first, options.rank, options.allow_uneven));
   return Consumer(std::make_unique<Impl>(env, log, std::move(options), std::move(index)));

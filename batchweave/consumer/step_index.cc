@@ -17,6 +17,9 @@ constexpr uint64_t kFarVersions = 8;
 // The question is not repeated more often than after so many heads, however often the answer was "near".
 constexpr uint64_t kHeadsMaxCeiling = 256;
 
+// The first answer is waited for: it need tell no more than a prefetch takes. What it leaves out costs one request more.
+constexpr size_t kFewSteps = 64;
+
 template <typename T>
 T* Holds(LogAnswer& answer) {
   return std::get_if<T>(&answer);
@@ -31,6 +34,7 @@ StepIndex::StepIndex(Step wanted, size_t known_steps_max)
 
 std::optional<KnownStep> StepIndex::Take() {
   if (known_.empty()) return std::nullopt;
+  asks_few_ = false;
   KnownStep taken = std::move(known_.front());
   known_.pop_front();
   wanted_ = wanted_ + 1;
@@ -42,7 +46,11 @@ bool StepIndex::ended() const { return newest_.sealed && wanted_ >= newest_.next
 LogQuestion StepIndex::Ask() const {
   using Kind = LogQuestion::Kind;
   BW_CHECK(!ended());
-  LogQuestion question{.kind = Kind::kNewest, .version = {}, .archive = {}};
+  LogQuestion question{.kind = Kind::kNewest,
+                       .version = {},
+                       .archive = {},
+                       .first = wanted_,
+                       .count = asks_few_ ? std::min(kFewSteps, known_steps_max_) : known_steps_max_};
   if (refresh_) return question;
   if (jump_) {
     question.kind = Kind::kWhole;
@@ -66,7 +74,7 @@ Result<bool> StepIndex::Learn(const LogQuestion& question, Result<LogAnswer> ans
   if (!answer.ok()) return LearnFailure(question, std::move(answer).error());
   LogAnswer& told = answer.value();
   Result<void> learned = [&]() -> Result<void> {
-    if (auto* whole = Holds<LoggedManifest>(told)) return LearnWhole(std::move(*whole));
+    if (auto* whole = Holds<ManifestSteps>(told)) return LearnWhole(std::move(*whole));
     if (auto* head = Holds<ManifestHead>(told)) return LearnHead(std::move(*head));
     if (auto* newest = Holds<Version>(told)) return LearnNewestVersion(*newest);
     return LearnArchive(question.archive, std::get<ArchivedSteps>(std::move(told)));
@@ -132,15 +140,14 @@ Result<void> StepIndex::LearnVersion(const Manifest& manifest, Hash128 hash) {
   return {};
 }
 
-Result<void> StepIndex::LearnWhole(LoggedManifest whole) {
+Result<void> StepIndex::LearnWhole(ManifestSteps whole) {
   BW_TRY(LearnVersion(whole.manifest, whole.hash));
   refresh_ = false;
   jump_.reset();
   heads_in_a_row_ = 0;
   archives_ = std::move(whole.manifest.archives);
   std::erase_if(archives_, [&](const ArchiveRef& ref) { return ref.end <= wanted_; });
-  const Step tail_first = whole.manifest.tail_first();
-  AddEntries(tail_first, std::move(whole.manifest.tail));
+  AddEntries(whole.first, std::move(whole.entries));
   const bool somewhere = !known_.empty() || (!archives_.empty() && archives_.front().first <= wanted_);
   if (WantedIsCommitted() && !somewhere) {
     return Error{ErrorCode::kCorrupt,

@@ -17,6 +17,7 @@
 #include "batchweave/base/result.h"
 #include "batchweave/format/entry.h"
 #include "batchweave/format/manifest.h"
+#include "batchweave/format/manifest_steps.h"
 #include "batchweave/log/manifest_log.h"
 
 namespace batchweave {
@@ -31,15 +32,18 @@ struct KnownStep {
 
 struct LogQuestion {
   enum class Kind {
-    kNewest,         // The newest version, whole.
+    kNewest,         // The newest version.
     kNewestVersion,  // Its number only.
     kHead,           // The head of `version`.
-    kWhole,          // `version`, whole.
+    kWhole,          // `version`, more than its head.
     kArchive,        // The object `archive`.
   };
   Kind kind;
   Version version;
   ArchiveRef archive;
+  // But for heads: what is told of other steps than these is not looked at.
+  Step first;
+  size_t count;
   friend bool operator==(const LogQuestion&, const LogQuestion&) = default;
 };
 
@@ -50,7 +54,7 @@ struct ArchivedSteps {
   std::vector<ArchiveRef> children;
 };
 
-using LogAnswer = std::variant<LoggedManifest, ManifestHead, Version, ArchivedSteps>;
+using LogAnswer = std::variant<ManifestSteps, ManifestHead, Version, ArchivedSteps>;
 
 // Not safe for concurrent use.
 class StepIndex {
@@ -90,7 +94,7 @@ class StepIndex {
   const Newest& newest() const { return newest_; }
 
  private:
-  Result<void> LearnWhole(LoggedManifest whole);
+  Result<void> LearnWhole(ManifestSteps whole);
   Result<void> LearnHead(ManifestHead head);
   Result<void> LearnNewestVersion(Version newest);
   Result<void> LearnArchive(const ArchiveRef& ref, ArchivedSteps steps);
@@ -105,6 +109,7 @@ class StepIndex {
   Newest newest_;
   std::vector<ArchiveRef> archives_;   // Of the version last read whole, those that reach beyond the wanted step.
   std::optional<ArchiveRef> missing_;  // Was not there: the newest version must name another for its steps.
+  bool asks_few_ = true;               // Until the first step is taken.
   bool refresh_ = true;                // What is known is nothing, or outdated.
   std::optional<Version> jump_;        // A version far ahead, to be read whole.
   uint64_t heads_in_a_row_ = 0;        // Read one after the other without an answer "not yet".

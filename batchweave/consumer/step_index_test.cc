@@ -32,9 +32,9 @@ Manifest MakeManifest(uint64_t version, uint64_t tail_first, uint64_t next_step)
   return manifest;
 }
 
-LoggedManifest Whole(Manifest manifest) {
+ManifestSteps Whole(Manifest manifest) {
   const Hash128 hash = HashOf(manifest.version.value);
-  return {.manifest = std::move(manifest), .hash = hash};
+  return StepsOf(std::move(manifest), hash);
 }
 
 ManifestHead Head(Manifest manifest) {
@@ -74,6 +74,21 @@ TEST(StepIndexTest, BeginsWithTheNewestVersionAndKnowsItsStepsFromTheWantedOneOn
   StepIndex index = OpenAt(7, MakeManifest(5, 0, 10));
   EXPECT_EQ(TakeAll(index), (std::vector<uint64_t>{7, 8, 9}));
   EXPECT_EQ(index.wanted(), Step{10});
+}
+
+TEST(StepIndexTest, TheFirstAnswerNeedTellOfFewStepsAndLaterOnesOfMany) {
+  StepIndex index({7}, 1024);
+  EXPECT_EQ(index.Ask().first, Step{7});
+  EXPECT_EQ(index.Ask().count, 64u);
+  ManifestSteps few = Whole(MakeManifest(5, 0, 2000));
+  few.first = {7};
+  few.entries = MakeEntries(7, 7 + 64);
+  EXPECT_THAT(Answer(index, std::move(few)), IsOkAndHolds(true));
+  EXPECT_EQ(TakeAll(index).size(), 64u);
+  EXPECT_EQ(index.Ask().kind, Kind::kWhole);
+  EXPECT_EQ(index.Ask().version, Version{5});
+  EXPECT_EQ(index.Ask().first, Step{71});
+  EXPECT_EQ(index.Ask().count, 1024u);
 }
 
 TEST(StepIndexTest, FollowsByTheHeadOfTheSuccessor) {

@@ -3,6 +3,7 @@
 #include <flatbuffers/flatbuffers.h>
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "batchweave/format/archive_generated.h"
@@ -14,6 +15,8 @@
 
 namespace batchweave {
 namespace {
+
+constexpr std::string_view kOfOtherSteps = "archived entries are of other steps";
 
 Error Corrupt(std::string_view reason) { return {ErrorCode::kCorrupt, std::string(reason)}; }
 
@@ -31,11 +34,28 @@ Result<void> CheckIndex(const ArchiveIndex& index) {
   return {};
 }
 
-Result<void> CheckSteps(const ArchivedEntries& archived) {
-  if (archived.entries.empty()) return Corrupt("archived entries are none");
-  if (archived.first.value > UINT64_MAX - archived.entries.size())
-    return Corrupt("archived entries end beyond 64 bits");
-  return {};
+struct Steps {
+  Step first;
+  Step end;
+};
+
+Result<Steps> StepsIn(const wire::ArchivedEntries& table) {
+  const uint64_t count = table.entries() == nullptr ? 0 : table.entries()->size();
+  if (count == 0) return Corrupt("archived entries are none");
+  if (table.first() > UINT64_MAX - count) return Corrupt("archived entries end beyond 64 bits");
+  return Steps{.first = {table.first()}, .end = {table.first() + count}};
+}
+
+// The entries of `wanted`, which are among those of `table`.
+Result<ArchivedEntries> ReadSteps(ByteView block, const wire::ArchivedEntries& table, Steps wanted) {
+  ArchivedEntries archived{.stream_id = {FromWire(*table.stream_id())}, .first = wanted.first};
+  CopyBudget budget(block);
+  archived.entries.reserve(wanted.end.value - wanted.first.value);
+  for (uint64_t step = wanted.first.value; step < wanted.end.value; ++step) {
+    const auto* entry = table.entries()->Get(static_cast<flatbuffers::uoffset_t>(step - table.first()));
+    archived.entries.push_back(BW_TRY(ReadEntry(*entry, budget)));
+  }
+  return archived;
 }
 
 Result<void> CheckArchivedRows(const ArchivedRows& archived) {
@@ -54,7 +74,7 @@ Result<void> CheckStreamAndKind(StreamId found, StreamId expected, const Archive
 }  // namespace
 
 Bytes EncodeArchivedEntries(const ArchivedEntries& archived) {
-  BW_CHECK(CheckSteps(archived).ok());
+  BW_CHECK(!archived.entries.empty() && archived.first.value <= UINT64_MAX - archived.entries.size());
   flatbuffers::FlatBufferBuilder builder;
   std::vector<flatbuffers::Offset<wire::Entry>> entries;
   for (const Entry& entry : archived.entries) {
@@ -70,14 +90,19 @@ Bytes EncodeArchivedEntries(const ArchivedEntries& archived) {
 Result<ArchivedEntries> DecodeArchivedEntries(ByteView object) {
   const AlignedBlock block(BW_TRY(DecodeWholeBlock(ObjectKind::kArchivedEntries, object)));
   const auto* table = BW_TRY(VerifiedRoot<wire::ArchivedEntries>(block.view(), "archived entries"));
-  ArchivedEntries archived{.stream_id = {FromWire(*table->stream_id())}, .first = {table->first()}};
-  if (table->entries() != nullptr) {
-    CopyBudget budget(block.view());
-    archived.entries.reserve(table->entries()->size());
-    for (const wire::Entry* entry : *table->entries()) archived.entries.push_back(BW_TRY(ReadEntry(*entry, budget)));
-  }
-  BW_TRY(CheckSteps(archived));
-  return archived;
+  return ReadSteps(block.view(), *table, BW_TRY(StepsIn(*table)));
+}
+
+Result<ArchivedEntries> DecodeArchivedSteps(ByteView object, StreamId stream_id, const ArchiveRef& ref, Step first,
+                                            size_t count) {
+  const AlignedBlock block(BW_TRY(DecodeWholeBlock(ObjectKind::kArchivedEntries, object)));
+  const auto* table = BW_TRY(VerifiedRoot<wire::ArchivedEntries>(block.view(), "archived entries"));
+  Steps wanted = BW_TRY(StepsIn(*table));
+  BW_TRY(CheckStreamAndKind({FromWire(*table->stream_id())}, stream_id, ref, ArchiveRef::Kind::kEntries));
+  if (wanted.first != ref.first || wanted.end != ref.end) return Corrupt(kOfOtherSteps);
+  wanted.first = std::clamp(first, wanted.first, wanted.end);
+  wanted.end = wanted.first + std::min<uint64_t>(count, wanted.end.value - wanted.first.value);
+  return ReadSteps(block.view(), *table, wanted);
 }
 
 Bytes EncodeArchiveIndex(const ArchiveIndex& index) {
@@ -132,7 +157,7 @@ Result<ArchivedRows> DecodeArchivedRows(ByteView object) {
 Result<void> CheckArchived(const ArchivedEntries& archived, StreamId stream_id, const ArchiveRef& ref) {
   BW_TRY(CheckStreamAndKind(archived.stream_id, stream_id, ref, ArchiveRef::Kind::kEntries));
   const bool same = archived.first == ref.first && archived.first + archived.entries.size() == ref.end;
-  return same ? Result<void>() : Corrupt("archived entries are of other steps");
+  return same ? Result<void>() : Corrupt(kOfOtherSteps);
 }
 
 Result<void> CheckArchived(const ArchiveIndex& index, StreamId stream_id, const ArchiveRef& ref) {

@@ -43,6 +43,11 @@ struct ArchivedRows {
 Bytes EncodeArchivedEntries(const ArchivedEntries& archived);
 Result<ArchivedEntries> DecodeArchivedEntries(ByteView object);
 
+// Of the object that `ref` names, the entries of `count` steps from `first` on, as far as it has them: its other entries
+// are not decoded. Checks what CheckArchived does.
+Result<ArchivedEntries> DecodeArchivedSteps(ByteView object, StreamId stream_id, const ArchiveRef& ref, Step first,
+                                            size_t count);
+
 Bytes EncodeArchiveIndex(const ArchiveIndex& index);
 Result<ArchiveIndex> DecodeArchiveIndex(ByteView object);
 

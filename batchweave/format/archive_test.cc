@@ -5,6 +5,8 @@
 #include <rapidcheck/gtest.h>
 
 #include <algorithm>
+#include <span>
+#include <utility>
 
 #include "batchweave/format/object_frame.h"
 #include "batchweave/testing/damage.h"
@@ -58,6 +60,33 @@ RC_GTEST_PROP(ArchiveProperty, WhatWasEncodedIsDecoded, (uint64_t seed)) {
   RC_ASSERT(*DecodeArchivedEntries(EncodeArchivedEntries(entries)) == entries);
   RC_ASSERT(*DecodeArchiveIndex(EncodeArchiveIndex(index)) == index);
   RC_ASSERT(*DecodeArchivedRows(EncodeArchivedRows(rows)) == rows);
+}
+
+RC_GTEST_PROP(ArchiveProperty, StepsAreAPartOfTheWhole, (uint64_t seed)) {
+  SeededRandom random(seed);
+  ArchivedEntries whole{.stream_id = kStream, .first = {100}};
+  const auto size = *rc::gen::inRange<size_t>(1, 30);
+  for (size_t i = 0; i < size; ++i) whole.entries.push_back(ArbitraryEntry(random, size));
+  const ArchiveRef ref{.kind = Kind::kEntries, .first = {100}, .end = {100 + size}};
+  const auto first = *rc::gen::inRange<uint64_t>(95, 140);
+  const auto count = *rc::gen::inRange<size_t>(0, 50);
+  const ArchivedEntries part = *DecodeArchivedSteps(EncodeArchivedEntries(whole), kStream, ref, {first}, count);
+  const uint64_t begin = std::clamp<uint64_t>(first, 100, 100 + size) - 100;
+  const uint64_t end = begin + std::min<uint64_t>(count, size - begin);
+  RC_ASSERT(part.first == Step{100 + begin});
+  RC_ASSERT(std::ranges::equal(part.entries, std::span(whole.entries).subspan(begin, end - begin)));
+}
+
+TEST(ArchiveTest, APartIsOfTheObjectThatTheRefNames) {
+  const Bytes object = EncodeArchivedEntries(MakeEntries());
+  const ArchiveRef ref{.kind = Kind::kEntries, .first = {10}, .end = {12}};
+  EXPECT_THAT(DecodeArchivedSteps(object, kStream, ref, {11}, 1), IsOk());
+  EXPECT_THAT(DecodeArchivedSteps(object, StreamId{}, ref, {11}, 1), IsError(ErrorCode::kCorrupt, HasSubstr("stream")));
+  for (const auto& [first, end] : {std::pair<uint64_t, uint64_t>(9, 12), {10, 13}, {10, 11}, {11, 12}}) {
+    const ArchiveRef other{.kind = Kind::kEntries, .first = {first}, .end = {end}};
+    EXPECT_THAT(DecodeArchivedSteps(object, kStream, other, {11}, 1),
+                IsError(ErrorCode::kCorrupt, HasSubstr("other steps")));
+  }
 }
 
 TEST(ArchiveTest, EveryDamageIsCorrupt) {

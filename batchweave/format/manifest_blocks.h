@@ -7,8 +7,13 @@
 #include "batchweave/base/bytes.h"
 #include "batchweave/base/result.h"
 #include "batchweave/format/manifest.h"
+#include "batchweave/format/verified_root.h"
 
 namespace batchweave {
+
+namespace wire {
+struct Rest;
+}  // namespace wire
 
 // Entries go into the head, newest first, as long as they take no more than about this; one goes in always. With the
 // groups beside them the head then nearly always fits kHeadReadBytes.
@@ -31,6 +36,9 @@ Result<ManifestHead> DecodeHeadBlock(ByteView block);
 
 // Whether `rest` is the whole of the rest that `head` names. Errors: kCorrupt.
 Result<void> CheckRestBlock(const ManifestHead& head, ByteView rest);
+
+// Adds to `manifest` what the rest says of archived objects. `table` is of a verified block. Errors: kCorrupt.
+Result<void> ReadArchives(const wire::Rest& table, CopyBudget& budget, Manifest& manifest);
 
 // Adds to `manifest`, which holds what the head says, what the rest says. `block` has the right checksum.
 // Errors: kCorrupt.

@@ -98,21 +98,6 @@ Result<void> CheckQuarantines(const Manifest& manifest) {
   return {};
 }
 
-// Holds I3 of docs/protocol.md: from first_step to next_step every step has its one place.
-Result<void> CheckSteps(const Manifest& manifest) {
-  BW_TRY(CheckContiguous(manifest.archives));
-  for (const ArchiveRef& ref : manifest.archives) {
-    if (ref.version > manifest.version) return Corrupt(manifest, "archived object is newer than its version");
-  }
-  const bool archived = !manifest.archives.empty();
-  if (archived && manifest.archives.back().end != manifest.tail_first()) {
-    return Corrupt(manifest, "archived steps do not end where the tail begins");
-  }
-  const Step first = archived ? manifest.archives.front().first : manifest.tail_first();
-  if (BW_MUTATION(kTrimDropsOneMore)) return {};  // Or this would stop it.
-  return first <= manifest.first_step ? Result<void>() : Corrupt(manifest, "steps are missing");
-}
-
 Result<void> CheckRowsOf(const Manifest& manifest) {
   BW_TRY(CheckRows(manifest.rows));
   for (const ProducerRow& row : manifest.rows) {
@@ -144,9 +129,24 @@ Result<void> CheckHead(const Manifest& manifest) {
   return CheckGroups(manifest);
 }
 
+// Holds I3 of docs/protocol.md: from first_step to next_step every step has its one place.
+Result<void> CheckSteps(const Manifest& manifest, Step tail_first) {
+  BW_TRY(CheckContiguous(manifest.archives));
+  for (const ArchiveRef& ref : manifest.archives) {
+    if (ref.version > manifest.version) return Corrupt(manifest, "archived object is newer than its version");
+  }
+  const bool archived = !manifest.archives.empty();
+  if (archived && manifest.archives.back().end != tail_first) {
+    return Corrupt(manifest, "archived steps do not end where the tail begins");
+  }
+  const Step first = archived ? manifest.archives.front().first : tail_first;
+  if (BW_MUTATION(kTrimDropsOneMore)) return {};  // Or this would stop it.
+  return first <= manifest.first_step ? Result<void>() : Corrupt(manifest, "steps are missing");
+}
+
 Result<void> CheckManifest(const Manifest& manifest) {
   BW_TRY(CheckHead(manifest));
-  BW_TRY(CheckSteps(manifest));
+  BW_TRY(CheckSteps(manifest, manifest.tail_first()));
   BW_TRY(CheckCheckpoints(manifest));
   BW_TRY(CheckQuarantines(manifest));
   return CheckRowsOf(manifest);

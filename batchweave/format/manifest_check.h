@@ -10,6 +10,9 @@ namespace batchweave {
 // Errors: kCorrupt (says which rule).
 Result<void> CheckHead(const Manifest& manifest);
 
+// Its steps where its tail begins with `tail_first`, and what is archived. Errors: kCorrupt (says which rule).
+Result<void> CheckSteps(const Manifest& manifest, Step tail_first);
+
 // CheckHead, and what holds between head and rest. Errors: kCorrupt (says which rule).
 Result<void> CheckManifest(const Manifest& manifest);
 

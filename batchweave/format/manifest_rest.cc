@@ -53,18 +53,6 @@ Result<void> ReadOlderEntries(const wire::Rest& table, CopyBudget& budget, Manif
   return {};
 }
 
-Result<void> ReadArchives(const wire::Rest& table, CopyBudget& budget, Manifest& manifest) {
-  if (table.archived_rows() != nullptr) manifest.archived_rows = BW_TRY(ReadArchiveRef(*table.archived_rows()));
-  if (table.archives() == nullptr) return {};
-  if (!budget.Take(uint64_t{table.archives()->size()} * sizeof(wire::ArchiveRef))) {
-    return Corrupt("archived objects are stored twice over");
-  }
-  if (!AreStructsAligned(table.archives()->Data())) return Corrupt("archived objects lie unaligned");
-  manifest.archives.reserve(table.archives()->size());
-  for (const wire::ArchiveRef* ref : *table.archives()) manifest.archives.push_back(BW_TRY(ReadArchiveRef(*ref)));
-  return {};
-}
-
 Result<void> ReadCheckpoints(const wire::Rest& table, Manifest& manifest) {
   if (table.checkpoints() == nullptr) return {};
   if (table.checkpoints()->size() > kCheckpointsMax) return Corrupt("too many checkpoints");
@@ -116,6 +104,18 @@ Bytes EncodeRestBlock(const Manifest& manifest) {
                                   manifest.archived_rows ? &rows_ref : nullptr));
   const ByteView block = std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()));
   return Bytes(block.begin(), block.end());
+}
+
+Result<void> ReadArchives(const wire::Rest& table, CopyBudget& budget, Manifest& manifest) {
+  if (table.archived_rows() != nullptr) manifest.archived_rows = BW_TRY(ReadArchiveRef(*table.archived_rows()));
+  if (table.archives() == nullptr) return {};
+  if (!budget.Take(uint64_t{table.archives()->size()} * sizeof(wire::ArchiveRef))) {
+    return Corrupt("archived objects are stored twice over");
+  }
+  if (!AreStructsAligned(table.archives()->Data())) return Corrupt("archived objects lie unaligned");
+  manifest.archives.reserve(table.archives()->size());
+  for (const wire::ArchiveRef* ref : *table.archives()) manifest.archives.push_back(BW_TRY(ReadArchiveRef(*ref)));
+  return {};
 }
 
 Result<void> DecodeRestBlock(ByteView block, Manifest& manifest) {

@@ -4,12 +4,14 @@
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "batchweave/format/archive.h"
 #include "batchweave/format/little_endian.h"
 #include "batchweave/format/manifest_blocks.h"
 #include "batchweave/format/manifest_glimpse.h"
+#include "batchweave/format/manifest_steps.h"
 #include "batchweave/format/object_frame.h"
 #include "batchweave/testing/damage.h"
 #include "batchweave/testing/format_builders.h"
@@ -93,9 +95,55 @@ RC_GTEST_PROP(ManifestProperty, AGlimpseIsAPartOfTheWhole, (uint64_t seed)) {
   RC_ASSERT(glimpse.recent == RecentProducers(whole));
 }
 
-TEST(ManifestTest, DamageIsSeenInAGlimpseToo) {
-  ExpectEveryDamageIsCorrupt(EncodeManifest(MakeManifest({MakeEntry("a", 1), MakeEntry("a", 2)})).bytes,
-                             [](ByteView object) { return GlimpseManifest(object, {}); });
+// What a reader takes is what is decoded, of any version and any steps, those included that it does not have.
+RC_GTEST_PROP(ManifestProperty, StepsAreAPartOfTheWhole, (uint64_t seed)) {
+  SeededRandom random(seed);
+  const Manifest whole = ArbitraryManifest(random, *rc::gen::inRange<size_t>(0, 40));
+  const uint64_t tail_first = whole.tail_first().value;
+  const uint64_t next_step = whole.next_step.value;
+  const uint64_t first = *rc::gen::inRange<uint64_t>(tail_first - std::min<uint64_t>(tail_first, 3), next_step + 3);
+  const auto count = *rc::gen::inRange<size_t>(0, 50);
+  std::vector<Entry> expected;
+  for (uint64_t step = std::max(first, tail_first); step < std::min(first + count, next_step); ++step) {
+    expected.push_back(whole.tail[step - tail_first]);
+  }
+  const EncodedManifest encoded = EncodeManifest(whole);
+  const ManifestSteps steps = *DecodeManifestSteps(encoded.bytes, {first}, count);
+  RC_ASSERT(steps.entries == expected);
+  RC_ASSERT(steps.first == Step{std::max(first, tail_first)});
+  RC_ASSERT(steps.hash == encoded.hash);
+  RC_ASSERT(steps.manifest.archives == whole.archives);
+  const std::vector<Entry>& newest = steps.manifest.tail;
+  RC_ASSERT(newest.empty() == whole.tail.empty());
+  RC_ASSERT(std::equal(newest.rbegin(), newest.rend(), whole.tail.rbegin()));
+  Manifest head = steps.manifest;
+  head.tail.clear();
+  head.archives.clear();
+  head.archived_rows.reset();  // It comes with them.
+  Manifest of_head = DecodeManifestHead(encoded.bytes)->manifest;
+  of_head.tail.clear();
+  RC_ASSERT(head == of_head);
+  const ManifestSteps all = StepsOf(whole, encoded.hash);
+  RC_ASSERT(all.entries == whole.tail);
+  RC_ASSERT(all.first == whole.tail_first());
+}
+
+TEST(ManifestTest, DamageIsSeenInAPartToo) {
+  const Bytes object = Encoded(MakeManifest({MakeEntry("a", 1), MakeEntry("a", 2)}));
+  ExpectEveryDamageIsCorrupt(object, [](ByteView damaged) { return GlimpseManifest(damaged, {}); });
+  ExpectEveryDamageIsCorrupt(object, [](ByteView damaged) { return DecodeManifestSteps(damaged, {}, 0); });
+}
+
+// What a broken writer could store must not send a reader to steps that are not where it looks.
+TEST(ManifestTest, StepsThatDoNotJoinAreCorruptInAPartToo) {
+  Manifest manifest = MakeManifest({MakeEntry("a", 1), MakeEntry("a", 2)});
+  manifest.archives = {
+      {.kind = ArchiveRef::Kind::kEntries, .version = {1}, .first = {0}, .end = manifest.tail_first()}};
+  ++manifest.archives.back().end.value;
+  EXPECT_THAT(DecodeManifestSteps(EncodedUnchecked(manifest), {}, 10), IsError(ErrorCode::kCorrupt));
+  manifest.archives.clear();
+  manifest.next_step = {1};
+  EXPECT_THAT(DecodeManifestSteps(EncodedUnchecked(manifest), {}, 10), IsError(ErrorCode::kCorrupt));
 }
 
 TEST(ManifestTest, HeadOfALongTailFitsOneRead) {

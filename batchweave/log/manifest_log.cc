@@ -74,6 +74,17 @@ Result<ManifestGlimpse> ManifestLog::GlimpseNewest(std::span<const std::string> 
   return Newest<ManifestGlimpse>([&](ByteView object) { return GlimpseManifest(object, producers); });
 }
 
+Result<ManifestSteps> ManifestLog::ReadNewestSteps(Step first, size_t count) {
+  ManifestSteps newest =
+      BW_TRY(Newest<ManifestSteps>([&](ByteView object) { return DecodeManifestSteps(object, first, count); }));
+  if (newest.manifest.version == Version{0}) newest.hash = stream_json_hash_;
+  return newest;
+}
+
+Result<ManifestSteps> ManifestLog::ReadSteps(Version version, Step first, size_t count) {
+  return Read<ManifestSteps>(version, [&](ByteView object) { return DecodeManifestSteps(object, first, count); });
+}
+
 Error ManifestLog::Deleted() const {
   return {ErrorCode::kNotFound, fmt::format("the stream was deleted: name={}", keys_.name)};
 }

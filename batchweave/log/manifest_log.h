@@ -12,6 +12,7 @@
 #include "batchweave/format/keys.h"
 #include "batchweave/format/manifest.h"
 #include "batchweave/format/manifest_glimpse.h"
+#include "batchweave/format/manifest_steps.h"
 #include "batchweave/store/env.h"
 
 namespace batchweave {
@@ -36,6 +37,10 @@ class ManifestLog {
 
   // What the newest version says of `producers`, and no more. Errors: as ReadNewest.
   Result<ManifestGlimpse> GlimpseNewest(std::span<const std::string> producers);
+
+  // What the newest version, or one version, says of `count` steps from `first` on. Errors: as ReadNewest; as Read.
+  Result<ManifestSteps> ReadNewestSteps(Step first, size_t count);
+  Result<ManifestSteps> ReadSteps(Version version, Step first, size_t count);
 
   // `known` itself, in one request, where nothing follows it; else as ReadNewest.
   Result<LoggedManifest> Refresh(LoggedManifest known);

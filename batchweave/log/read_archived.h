@@ -11,6 +11,8 @@
 namespace batchweave {
 
 Result<ArchivedEntries> ReadArchivedEntries(ManifestLog& log, const ArchiveRef& ref);
+// Of `count` steps from `first` on, as far as the object has them.
+Result<ArchivedEntries> ReadArchivedSteps(ManifestLog& log, const ArchiveRef& ref, Step first, size_t count);
 Result<ArchiveIndex> ReadArchiveIndex(ManifestLog& log, const ArchiveRef& ref);
 Result<ArchivedRows> ReadArchivedRows(ManifestLog& log, const ArchiveRef& ref);
 

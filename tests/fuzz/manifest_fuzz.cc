@@ -9,6 +9,7 @@
 #include "batchweave/format/manifest.h"
 #include "batchweave/format/manifest_blocks.h"
 #include "batchweave/format/manifest_check.h"
+#include "batchweave/format/manifest_steps.h"
 #include "batchweave/format/object_frame.h"
 
 namespace batchweave {
@@ -23,8 +24,10 @@ void DecodeAsIs(ByteView object) {
   const Result<Manifest> manifest = DecodeManifest(object);
   if (manifest.ok()) {
     BW_CHECK(HeadBytesNeeded(object).ok() && DecodeManifestHead(object).ok() && ManifestHash(object).ok());
+    BW_CHECK(DecodeManifestSteps(object, {}, SIZE_MAX).ok());
     CheckEncodesAgain(*manifest);
   }
+  static_cast<void>(DecodeManifestSteps(object, {1}, 2));
   const Result<Tombstone> tombstone = DecodeTombstone(object);
   if (tombstone.ok()) BW_CHECK(*DecodeTombstone(EncodeTombstone(*tombstone)) == *tombstone);
 }
