@@ -23,7 +23,7 @@ configure_and_build = cmake --preset $(1) $(if $(VERBOSE),,>/dev/null) && cmake 
 stage = tools/stage.sh
 
 .PHONY: help build demo python pythons test lint format sanitize model sim-forever fuzz clean
-.PHONY: bench bench-cloud bench-loader setup-build setup-check
+.PHONY: plots bench bench-cloud bench-loader setup-build setup-check
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*  ## /  make \1  /p' Makefile | awk '{ t = $$2; $$1 = $$2 = ""; printf "  make %-12s%s\n", t, $$0 }'
@@ -66,6 +66,9 @@ model: setup-check  ## every order of events at small sizes: model/README.md
 
 sim-forever: build  ## the simulator on fresh seeds until one breaks something
 	@while build/release/bw_sim --fresh --seeds 1000; do :; done
+
+plots: build  ## docs/images/scale-*.svg, from a quick run of the laboratory
+	@tools/plots.sh
 
 fuzz: setup-check  ## each fuzz target for FUZZ_SECONDS (60)
 	@$(call configure_and_build,asan) && tools/fuzz.sh $(FUZZ_SECONDS)

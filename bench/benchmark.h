@@ -46,6 +46,7 @@ struct Benchmark {
   std::string_view details;         // What each ratio compares with what: its help.
   std::string_view default_folder;  // Empty: the system's folder for temporary files.
   double default_seconds = 30;
+  uint64_t default_processes = 100;
   Result<Report> (*run)(const Settings& settings);
 };
 
@@ -56,6 +57,7 @@ Result<Report> RunPublish(const Settings& settings);
 Result<Report> RunReclaim(const Settings& settings);
 Result<Report> RunCloud(const Settings& settings);
 Result<Report> RunConsume(const Settings& settings);
+Result<Report> RunRace(const Settings& settings);
 Result<Report> RunSoak(const Settings& settings);
 
 }  // namespace batchweave::bench

@@ -61,6 +61,20 @@ constexpr Benchmark kBenchmarks[] = {
                 "trimmed_requests_ratio: requests of that, with --steps live over a tenth of them, memory store.",
      .default_folder = "/dev/shm",
      .run = RunReclaim},
+    {.name = "race",
+     .summary = "Many processes commit bursts of small batches to one stream in one directory, with fsync.",
+     .details =
+         "Heats in turns: the law that users get, and fixed intervals from 10 ms to 3 s. A process publishes four "
+         "batches of\n"
+         "1 KiB, waits until they are committed, and goes on. Compared with the fixed interval of the most batches a "
+         "second,\n"
+         "which nobody knows beforehand.\n"
+         "attempts_per_commit: manifests sent over versions committed. starved: processes of which a heat committed "
+         "nothing.",
+     .default_folder = "",
+     .default_seconds = 120,
+     .default_processes = 32,
+     .run = RunRace},
     {.name = "consume",
      .summary = "A rank reads the sealed stream at --url once, to its end.",
      .details = "microseconds: from the first step after --warm to the end, with a consumer's own defaults. The other "
@@ -102,7 +116,7 @@ struct Arguments {
   std::optional<double> minutes;
   uint64_t mebibytes = 256;
   uint64_t steps = 1'000'000;
-  uint64_t processes = 100;
+  std::optional<uint64_t> processes;
   std::string url;
   uint64_t warm_steps = 0;
   bool json = false;
@@ -117,7 +131,8 @@ CLI::App* AddCommand(CLI::App& app, const Benchmark& benchmark, Arguments& argum
   command->add_option("--seconds", arguments.seconds, "Time for all rounds together, about")
       ->default_str(fmt::format("{}", benchmark.default_seconds));
   command->add_option("--minutes", arguments.minutes, "The same in minutes");
-  command->add_option("--processes", arguments.processes, "At once, in a soak")->capture_default_str();
+  command->add_option("--processes", arguments.processes, "At once, where there are many")
+      ->default_str(fmt::format("{}", benchmark.default_processes));
   command->add_option("--mib", arguments.mebibytes, "What one round moves, about")->capture_default_str();
   command->add_option("--steps", arguments.steps, "Steps of a long stream")
       ->check(CLI::Range(uint64_t{1000}, uint64_t{100'000'000}))
@@ -135,7 +150,7 @@ int Run(const Benchmark& benchmark, const Arguments& arguments) {
                           .time_max = std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds)),
                           .data_bytes = arguments.mebibytes << 20,
                           .steps = arguments.steps,
-                          .processes = arguments.processes,
+                          .processes = arguments.processes.value_or(benchmark.default_processes),
                           .url = arguments.url,
                           .warm_steps = arguments.warm_steps};
   const Result<Report> report = benchmark.run(settings);

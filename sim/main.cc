@@ -14,6 +14,7 @@
 #include "sim/plan.h"
 #include "sim/run_seeds.h"
 #include "sim/scale/scale.h"
+#include "sim/scale/scenario.h"
 #include "sim/trace.h"
 
 namespace batchweave::sim {
@@ -145,6 +146,12 @@ CLI::App* AddScale(CLI::App& app, ScaleOptions& options) {
   scale->add_option("--window", options.window_s, "Simulated seconds that count");
   scale->add_option("--rate", options.rate, "Batches a second of each producer, on average")->capture_default_str();
   scale->add_option("--rate-spread", options.rate_spread, "Spread of log-normal rates among producers");
+  scale
+      ->add_option("--trouble", options.troubles,
+                   "These alone: none, lognormal, bursts, restarts, throttled, outage, misfits, openings")
+      ->delimiter(',')
+      ->check(CLI::Validator(
+          [](const std::string& name) { return FindTrouble(name) ? "" : "no such trouble: " + name; }, "TROUBLE"));
   return scale;
 }
 

@@ -32,6 +32,8 @@ tools/stage.sh "python build" tools/python.sh
 tools/stage.sh "python tests" timeout 1800 build/venv/bin/python -m pytest --quiet
 tools/stage.sh "simulator" build/release/bw_sim --seeds 300 --fresh --json
 tools/stage.sh "mutations" build/release/bw_sim --mutations --json
+tools/stage.sh "laboratory" build/release/bw_sim scale --producers 1,4,16,64 --policies default,fair \
+  --trouble none,restarts,misfits
 tools/stage.sh "model" model/run.py --short
 tools/stage.sh "soak" bash -c 'build/release/bw_bench soak --minutes 1 --json | tee /dev/stderr |
   grep --quiet "\"leaked_bytes\":0,\"violations\":0}"'

@@ -49,6 +49,8 @@ void CombiningLaw::OnVersionSeen(TimePoint now, const Seen& seen) {
   if (seen.versions > 0) {
     if (seen_at_ != TimePoint{}) gap_ = Average(gap_, (now - seen_at_) / static_cast<int64_t>(seen.versions));
     crowd_ = Average(crowd_, seen.crowd);
+  } else if (seen_at_ == TimePoint{}) {
+    crowd_ = seen.crowd;
   }
   seen_at_ = now;
 }

@@ -35,6 +35,14 @@ TEST(CombiningLawTest, AmongFewItTriesAtOnceForAll) {
   EXPECT_EQ(LawAmong(2).Decide(kStart, kNew).at, kStart);
 }
 
+TEST(CombiningLawTest, TheFirstVersionSeenTellsWhetherThereAreMany) {
+  for (const auto& [crowd, action] : {std::pair(2.0, Action::kTryForAll), std::pair(3.0, Action::kAnnounce)}) {
+    CombiningLaw law;
+    law.OnVersionSeen(kStart, {.others = 5, .crowd = crowd});
+    EXPECT_EQ(law.Decide(kStart, kNew).action, action) << crowd;
+  }
+}
+
 TEST(CombiningLawTest, AmongManyOrAfterALossItAnnounces) {
   EXPECT_EQ(LawAmong(3).Decide(kStart, kNew).action, Action::kAnnounce);
   EXPECT_EQ(LawAmong(0, /*won=*/false).Decide(kStart, kNew).action, Action::kAnnounce);

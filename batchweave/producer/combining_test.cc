@@ -38,9 +38,10 @@ class CombiningTest : public ::testing::Test {
   }
   static CallFilter Commits() { return {.calls = kCallCreate, .key = KeyContains("/manifest/")}; }
   static CallFilter Asks() { return {.calls = kCallStat, .key = KeyContains("/intent/")}; }
-  // Commits for all, as it does among few.
+  // Commits for all, as who has committed for others does.
   void CommitForAll(ProducerProcess& process) {
-    process.law().OnVersionSeen(env_.clock.Now(), {.others = 1, .versions = 1, .crowd = 1});
+    const TimePoint now = env_.clock.Now();
+    process.law().OnAttempt({.began = now, .ended = now, .won = true, .taken = 1}, /*unit=*/0.5);
     process.Commit();
   }
 
@@ -81,6 +82,48 @@ TEST_F(CombiningTest, WhatIsAnnouncedIsCommittedByWhoCommitsNextAndAcknowledged)
   EXPECT_EQ(Cursors(), (std::vector<std::string>{"b1", "a1"}));
   EXPECT_EQ(process.pipeline().StatsOf(*a).commits, 0u);
   EXPECT_THAT(Intents(), ::testing::IsEmpty());  // Who took it has deleted it.
+}
+
+// Each of a fleet that starts at once knows nothing yet.
+TEST_F(CombiningTest, WhoBeginsAmongManyAnnouncesBeforeItTries) {
+  constexpr int kFleet = 8;
+  ProducerProcess fleet(env_, memory_, stream_);
+  std::vector<ProducerRef> producers;
+  for (int i = 0; i < kFleet; ++i) producers.push_back(*fleet.Open("p" + std::to_string(i)));
+  for (const ProducerRef& producer : producers) fleet.Provide(producer, 1);
+  fleet.Commit();  // One version of eight producers.
+  ProducerProcess other(env_, memory_, stream_);
+  ASSERT_THAT(other.Open("other"), IsOk());
+  OutrunStore taken(memory_, Asks(), {1}, [&] {
+    EXPECT_EQ(Intents().size(), 1u);
+    CommitForAll(other);
+  });
+  ProducerProcess process(env_, taken, stream_);
+  const ProducerRef a = *process.Open("a");
+  process.Provide(a, 1);
+  process.Commit();
+  EXPECT_TRUE(process.IsCommitted(a));
+  EXPECT_EQ(process.pipeline().StatsOf(*a).commits, 0u);
+  EXPECT_EQ(process.pipeline().StatsOf(*a).commits_lost, 0u);
+}
+
+TEST_F(CombiningTest, WhatIsWantedByATimeIsDueThenAndCountedWhereItIsLate) {
+  ProducerProcess process(env_, memory_, stream_);
+  const ProducerRef hasty = *process.Open("hasty", {.max_staleness = std::chrono::seconds(2)});
+  const ProducerRef patient = *process.Open("patient");
+  process.Provide(patient, 1);
+  EXPECT_EQ(process.pipeline().CollectRuns().due_at, kForever);
+  const TimePoint uploaded_at = env_.clock.Now();
+  process.Provide(hasty, 1);
+  env_.clock.Advance(std::chrono::seconds(1));
+  process.Provide(hasty, 2);
+  EXPECT_EQ(process.pipeline().CollectRuns().due_at, After(uploaded_at, std::chrono::seconds(2)));
+  env_.clock.Advance(std::chrono::milliseconds(1500));
+  process.Commit();
+  EXPECT_TRUE(process.IsCommitted(hasty));
+  EXPECT_EQ(process.pipeline().StatsOf(*hasty).late, 1u);
+  EXPECT_EQ(process.pipeline().StatsOf(*hasty).staleness_max, std::chrono::milliseconds(2500));
+  EXPECT_EQ(process.pipeline().StatsOf(*patient).late, 0u);
 }
 
 // The successor's seq is as high as the zombie's, and says nothing of its batches.

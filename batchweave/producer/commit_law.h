@@ -19,7 +19,8 @@ class CommitLaw {
   struct Seen {
     size_t others = 0;      // Distinct producers of other committers among its recent entries.
     uint64_t versions = 0;  // That came since the one seen before. 0: the log stands where it stood.
-    double crowd = 0;       // Distinct producers of others that came in with one of those, about.
+    // Distinct producers of others that came in with one of those, about; of the first version seen: with it.
+    double crowd = 0;
   };
   virtual void OnVersionSeen(TimePoint now, const Seen& seen) = 0;
 

@@ -41,6 +41,16 @@ size_t CountOthers(const std::vector<std::string>& recent, size_t count, const s
   return others.size();
 }
 
+// Distinct producers of others that came in with the newest entry: one version has one time of commit.
+size_t CountInNewest(const std::vector<Entry>& tail, const std::unordered_set<std::string>& ours) {
+  std::unordered_set<std::string_view> others;
+  for (auto entry = tail.rbegin(); entry != tail.rend(); ++entry) {
+    if (entry->committed_at_ns != tail.back().committed_at_ns) break;
+    if (!ours.contains(entry->producer)) others.insert(entry->producer);
+  }
+  return others.size();
+}
+
 // What `manifest` covers of `run` already; all of it where the producer is not its holder's any more. `is_gone`, for
 // kGoneTakenForCommitted: an announcement of it was not there any more.
 CommitRun CoveredOf(const Manifest& manifest, CommitRun run, bool is_gone) {
@@ -69,13 +79,16 @@ void Committer::CommitOnce() {
 
 // True: an attempt is due. False: nothing is left to commit.
 Result<bool> Committer::AwaitTurn() {
+  // Who has seen nothing yet would take itself for alone, and so would each of a fleet that starts at once.
+  if (seen_version_ == Version{}) BW_TRY(Look());
   while (!pipeline_.stopped()) {
     own_.KeepOnly(pipeline_.Names());
     const uint64_t ready = pipeline_.ready();
     const CollectedRuns runs = pipeline_.CollectRuns();
     if (runs.runs.empty() && !law_.serves()) return false;
     const auto lacks = [&](const CommitRun& run) { return own_.LacksSomeOf(run); };
-    const CommitLaw::Pending pending{.announced = !own_.empty(), .unannounced = std::ranges::any_of(runs.runs, lacks)};
+    const CommitLaw::Pending pending{
+        .announced = !own_.empty(), .unannounced = std::ranges::any_of(runs.runs, lacks), .due_at = runs.due_at};
     const CommitLaw::Decision decision = law_.Decide(env_.clock.Now(), pending);
     if (decision.at > env_.clock.Now()) {
       pipeline_.AwaitMore(decision.at, ready);
@@ -229,6 +242,9 @@ void Committer::Build(LoggedManifest version) {
 void Committer::See(Version version, Step end, const std::vector<std::string>& recent) {
   const std::unordered_set<std::string> ours = pipeline_.Names();
   CommitLaw::Seen tells{.others = CountOthers(recent, recent.size(), ours)};
+  if (seen_version_ == Version{} && base_) {
+    tells.crowd = static_cast<double>(CountInNewest(base_->manifest.tail, ours));
+  }
   if (seen_version_ != Version{} && version > seen_version_) {
     tells.versions = version.value - seen_version_.value;
     const uint64_t added = end.value - seen_end_.value;

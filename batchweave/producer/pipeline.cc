@@ -155,6 +155,7 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
   if (producer.end) return;
   if (result.ok()) {
     job.batch->state = PendingBatch::State::kUploaded;
+    job.batch->uploaded_at = env_.clock.Now();
     producer.pending_bytes -= job.batch->size_bytes;
     std::swap(done, job.batch->batch);
     std::swap(done_options, job.batch->options);
@@ -221,6 +222,10 @@ CollectedRuns Pipeline::CollectRuns() const {
       if (!ready || run.entries.size() == kRunEntriesMax) break;
       run.entries.push_back(batch->packed->entry);
     }
+    const Duration max_staleness = producer->options.max_staleness;
+    if (max_staleness > Duration{} && !run.entries.empty()) {
+      collected.due_at = std::min(collected.due_at, After(producer->pending.front()->uploaded_at, max_staleness));
+    }
     run.committed_seq = producer->committed_seq;
     run.forget = producer->options.forget;
     const bool is_rest = run.entries.size() == producer->pending.size() || BW_MUTATION(kFinishesTooEarly);
@@ -235,6 +240,7 @@ void Pipeline::Acknowledge(const CollectedRuns& collected, std::span<const Verdi
   BW_CHECK(collected.runs.size() == verdicts.size());
   const Lock lock(mutex_);
   last_error_.reset();
+  const TimePoint now = env_.clock.Now();
   for (size_t i = 0; i < verdicts.size(); ++i) {
     ProducerState& producer = *collected.producers[i];
     const CommitRun& run = collected.runs[i];
@@ -253,14 +259,22 @@ void Pipeline::Acknowledge(const CollectedRuns& collected, std::span<const Verdi
     for (const Entry& entry : run.entries) {
       BW_CHECK(!producer.pending.empty() && producer.pending.front()->seq == entry.seq);
       producer.committed_seq = entry.seq;
+      CountCommitted(producer, now - producer.pending.front()->uploaded_at);
       producer.pending.pop_front();
-      producer.stats.committed += 1;
     }
     if (run.finish) producer.finished = true;
     producer.failure.reset();
     Progress(producer);
   }
   env_.clock.NotifyAll(outcomes_);
+}
+
+void Pipeline::CountCommitted(ProducerState& producer, Duration staleness) {
+  ProducerStats& stats = producer.stats;
+  stats.committed += 1;
+  stats.staleness_max = std::max(stats.staleness_max, staleness);
+  const Duration wanted = producer.options.max_staleness;
+  if (wanted > Duration{} && staleness > wanted) stats.late += 1;
 }
 
 void Pipeline::ReportFailure(const Error& error) {

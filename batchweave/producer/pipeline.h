@@ -29,6 +29,7 @@ struct PendingBatch {
   enum class State { kQueued, kUploading, kUploaded };
   uint64_t seq = 0;
   State state = State::kQueued;
+  TimePoint uploaded_at{};
   uint64_t size_bytes = 0;
   GlobalBatch batch{Grid{}};
   PublishOptions options;
@@ -73,6 +74,7 @@ struct UploadJob {
 struct CollectedRuns {
   std::vector<CommitRun> runs;
   std::vector<ProducerRef> producers;  // One a run.
+  TimePoint due_at = kForever;         // When the first of them should be committed, by max_staleness.
 };
 
 class Pipeline {
@@ -118,6 +120,7 @@ class Pipeline {
 
  private:
   using Lock = std::unique_lock<std::mutex>;
+  static void CountCommitted(ProducerState& producer, Duration staleness);
   bool IsCommittable(const ProducerState& producer) const;
   void OnReady();
   Result<void> CheckOpen(ProducerState& producer);

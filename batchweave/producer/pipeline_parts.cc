@@ -46,7 +46,10 @@ Result<uint64_t> Pipeline::EnqueueParts(ProducerState& producer, std::span<const
   BW_TRY(CheckPublish(producer, 0, options));
   Entry entry = BW_TRY(JoinParts(producer.tickets.front(), receipts, options));
   producer.tickets.pop_front();
-  PendingBatch batch{.state = PendingBatch::State::kUploaded, .size_bytes = PayloadBytes(entry), .options = options};
+  PendingBatch batch{.state = PendingBatch::State::kUploaded,
+                     .uploaded_at = env_.clock.Now(),
+                     .size_bytes = PayloadBytes(entry),
+                     .options = options};
   batch.packed.emplace().entry = std::move(entry);
   return Append(producer, std::move(batch));
 }

@@ -32,6 +32,10 @@ struct ProducerOptions {
   // limit. Followed closely, not to the batch: what is published and not committed yet is not counted.
   uint64_t max_lead_steps = 0;
   uint64_t max_lead_bytes = 0;
+  // A batch is to be committed this long after it was uploaded; 0: as soon as may be, as far as producers can do without a
+  // word to each other. Nothing is ever held back for it: a short one buys attempts, for requests, and stats().late counts
+  // where the store, or the number of those who want the same, did not allow it.
+  Duration max_staleness{};
   // Publish() and Flush() give up after this long without any progress.
   Duration stall_after = std::chrono::minutes(5);
 };
@@ -52,6 +56,8 @@ struct ProducerStats {
   uint64_t committed = 0;
   uint64_t published_bytes = 0;
   uint64_t pending_bytes = 0;  // Now.
+  uint64_t late = 0;           // Of those committed: longer after their upload than max_staleness.
+  Duration staleness_max{};    // The longest from the upload of a batch until this process knew it committed.
   uint64_t commits = 0;        // Versions that this process's committer won, for all its producers.
   uint64_t commits_lost = 0;   // Its attempts that another committer won.
   uint64_t retries = 0;        // Uploads begun again.

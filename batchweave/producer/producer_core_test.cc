@@ -157,7 +157,7 @@ TEST_F(ProducerCoreTest, FinishedProducerAnswersWithItsCursorUnlessReopened) {
   ProducerProcess restarted(env_, memory_, stream_);
   EXPECT_THAT(restarted.Open("a"), IsError(ErrorCode::kAlreadyExists, HasSubstr("cursor=35")));
   EXPECT_EQ(Newest().version, Next(before));
-  const Result<ProducerRef> reopened = restarted.Open("a", /*reopen=*/true);
+  const Result<ProducerRef> reopened = restarted.Open("a", {.reopen = true});
   ASSERT_THAT(reopened, IsOk());
   EXPECT_EQ((*reopened)->opened.cursor, ToBytes("5"));
   EXPECT_THAT(restarted.Publish(*reopened, 6), IsOkAndHolds(2u));

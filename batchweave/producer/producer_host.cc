@@ -24,14 +24,17 @@ Result<void> CheckOptions(const ProducerOptions& options) {
     return Error{ErrorCode::kInvalidArgument,
                  fmt::format("upload_threads is from 1 to {}: found={}", kUploadThreadsMax, options.upload_threads)};
   }
+  if (options.max_staleness < Duration{}) {
+    return Error{ErrorCode::kInvalidArgument, "max_staleness is above 0, or 0: as soon as may be"};
+  }
   if (options.stall_after <= Duration{}) return Error{ErrorCode::kInvalidArgument, "stall_after is above 0"};
   return {};
 }
 
 }  // namespace
 
-ProducerHost::ProducerHost(Env env, ManifestLog& log)
-    : env_(env), log_(log), pipeline_(env), uploader_(env, log, pipeline_, law_) {}
+ProducerHost::ProducerHost(Env env, ManifestLog& log, std::unique_ptr<CommitLaw> law)
+    : env_(env), log_(log), pipeline_(env), law_(std::move(law)), uploader_(env, log, pipeline_, *law_) {}
 
 Result<Producer> ProducerHost::Open(std::string_view producer, ProducerOptions options) {
   BW_TRY(CheckOptions(options));

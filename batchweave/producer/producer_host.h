@@ -4,6 +4,7 @@
 #pragma once
 
 #include <atomic>
+#include <memory>
 #include <string_view>
 
 #include "batchweave/base/result.h"
@@ -17,8 +18,9 @@ namespace batchweave {
 
 class ProducerHost {
  public:
-  // Does no I/O and starts no thread. `log` must outlive the host.
-  ProducerHost(Env env, ManifestLog& log);
+  // Does no I/O and starts no thread. `log` must outlive the host. Users get the law `combining`; others are compared
+  // with it.
+  ProducerHost(Env env, ManifestLog& log, std::unique_ptr<CommitLaw> law = std::make_unique<CombiningLaw>());
 
   // Contract as Stream::OpenProducer.
   Result<Producer> Open(std::string_view producer, ProducerOptions options);
@@ -30,7 +32,7 @@ class ProducerHost {
   ManifestLog& log_;
   std::atomic<bool> probed_{false};
   Pipeline pipeline_;
-  CombiningLaw law_;
+  const std::unique_ptr<CommitLaw> law_;
   Uploader uploader_;
 };
 

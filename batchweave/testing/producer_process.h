@@ -32,10 +32,10 @@ class ProducerProcess {
         pipeline_(env_),
         committer_(env_, log_, pipeline_, law_) {}
 
-  Result<ProducerRef> Open(std::string name, bool reopen = false) {
-    const OpenedProducer opened = BW_TRY(CommitOpening(log_, name, reopen, kForever));
+  Result<ProducerRef> Open(std::string name, ProducerOptions options = {}) {
+    const OpenedProducer opened = BW_TRY(CommitOpening(log_, name, options.reopen, kForever));
     // Shared: see ProducerRef.
-    ProducerRef producer = std::make_shared<ProducerState>(std::move(name), opened, ProducerOptions{});
+    ProducerRef producer = std::make_shared<ProducerState>(std::move(name), opened, options);
     pipeline_.Add(producer);
     return producer;
   }

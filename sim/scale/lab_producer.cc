@@ -5,6 +5,7 @@
 
 #include "batchweave/base/check.h"
 #include "batchweave/producer/combining_law.h"
+#include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/pack.h"
 #include "batchweave/testing/aimd_law.h"
 #include "batchweave/testing/fair_law.h"
@@ -35,39 +36,59 @@ Duration Exponential(Random& random, double per_s) {
 }  // namespace
 
 LabProducer::LabProducer(Machine machine, LabServer& server, Tally& tally, const LabStream& stream,
-                         const Scenario& scenario, size_t index)
+                         const Scenario& scenario, size_t index, uint64_t life)
     : scheduler_(machine.scheduler),
       server_(server),
       tally_(tally),
       keys_(stream.keys),
       index_(index),
-      process_(machine, LabProducerName(index), scenario.seed * 1'000'003 + index, {}, /*retries=*/false),
+      process_(machine, LabProducerName(index), (scenario.seed * 1'000'003 + index) * 1'009 + life, {},
+               /*retries=*/false),
       client_(server, process_),
       store_(client_, process_.clock(), process_.random()),
       log_(env(), stream.keys, stream.stream_json_hash),
       pipeline_(env()),
       law_(MakeLaw(scenario)),
       committer_(env(), log_, pipeline_, *law_),
-      producer_(std::make_shared<ProducerState>(LabProducerName(index),
-                                                OpenedProducer{.incarnation = stream.incarnation}, ProducerOptions{})) {
-  pipeline_.Add(producer_);
-}
+      incarnation_(stream.incarnation) {}
 
 Env LabProducer::env() {
   const Env base = process_.env();
   return {.store = store_, .clock = base.clock, .random = base.random, .threads = base.threads};
 }
 
-void LabProducer::Start(double batches_per_s, SimTime until) {
-  batches_per_s_ = batches_per_s;
-  until_ = until;
+void LabProducer::Add(const OpenedProducer& opened) {
+  producer_ = std::make_shared<ProducerState>(LabProducerName(index_), opened, ProducerOptions{});
+  pipeline_.Add(producer_);
+}
+
+void LabProducer::Start(const Work& work) {
+  work_ = work;
+  Add({.incarnation = incarnation_});
+  process_.Run([this] { Commit(); });
+  ScheduleArrival();
+}
+
+void LabProducer::OpenAndStart(const Work& work) {
+  work_ = work;
   process_.Run([this] {
-    // Where LIST is in no order the newest version is sought from one that is known: an opening would have told it.
-    while (!process_.dead() && !log_.ReadNewest().ok()) {
+    Result<OpenedProducer> opened = Error{ErrorCode::kUnavailable, "not tried"};
+    while (!process_.dead() && !opened.ok()) {
+      opened = CommitOpening(log_, LabProducerName(index_), /*reopen=*/false, kForever);
     }
-    while (pipeline_.AwaitCommittable(committer_.serves())) committer_.CommitOnce();
+    if (process_.dead()) return;
+    tally_.OnOpened();
+    Add(*opened);
+    ScheduleArrival();
+    Commit();
   });
-  scheduler_.At(scheduler_.now() + Exponential(process_.random(), batches_per_s_), [this] { Arrive(); });
+}
+
+void LabProducer::Commit() {
+  // Where LIST is in no order the newest version is sought from one that is known: an opening would have told it.
+  while (!process_.dead() && !log_.ReadNewest().ok()) {
+  }
+  while (pipeline_.AwaitCommittable(committer_.serves())) committer_.CommitOnce();
 }
 
 void LabProducer::Stop() {
@@ -75,10 +96,21 @@ void LabProducer::Stop() {
   pipeline_.Stop();
 }
 
+void LabProducer::ScheduleArrival() {
+  if (work_.batches_per_s <= 0) return;
+  const double arrivals_per_s = work_.batches_per_s / static_cast<double>(work_.burst);
+  scheduler_.At(scheduler_.now() + Exponential(process_.random(), arrivals_per_s), [this] { Arrive(); });
+}
+
 void LabProducer::Arrive() {
-  if (process_.dead() || scheduler_.now() >= until_) return;
-  scheduler_.At(scheduler_.now() + Exponential(process_.random(), batches_per_s_), [this] { Arrive(); });
-  if (pipeline_.StatsOf(*producer_).published - pipeline_.StatsOf(*producer_).committed >= kPendingMax) return;
+  if (process_.dead() || scheduler_.now() >= work_.until) return;
+  ScheduleArrival();
+  for (uint64_t i = 0; i < work_.burst; ++i) Upload();
+}
+
+void LabProducer::Upload() {
+  const ProducerStats stats = pipeline_.StatsOf(*producer_);
+  if (stats.published - stats.committed >= kPendingMax) return;
   GlobalBatch batch({.dp = 1, .cp = 1});
   BW_CHECK(batch.SetCopy({}, AsBytes("laboratory")).ok());
   BW_CHECK(pipeline_.Enqueue(*producer_, std::move(batch), {.cursor = Bytes(kCursorBytes)}).ok());

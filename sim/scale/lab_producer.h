@@ -14,19 +14,35 @@ namespace batchweave::sim {
 
 class LabProducer {
  public:
-  // All must outlive it; and it its fibre: see Stop and idle.
+  // All must outlive it; and it its fibre: see Stop and idle. `life`: how many there were of it before.
   LabProducer(Machine machine, LabServer& server, Tally& tally, const LabStream& stream, const Scenario& scenario,
-              size_t index);
+              size_t index, uint64_t life = 0);
 
-  // Uploads batches until `until`, on average `batches_per_s`.
-  void Start(double batches_per_s, SimTime until);
+  // Uploads batches until `until`, on average `batches_per_s`, so many at a time.
+  struct Work {
+    double batches_per_s = 0;
+    uint64_t burst = 1;
+    SimTime until{};
+  };
+  // The producer is open: the stream began with it.
+  void Start(const Work& work);
+  // It is to be opened first, as any other.
+  void OpenAndStart(const Work& work);
+  // One batch, beside those that come by themselves.
+  void Publish() { Upload(); }
+  // As SIGSTOP does.
+  void PauseUntil(SimTime until) { process_.PauseUntil(until); }
   // Ends the process, as a kill does.
   void Stop();
   bool idle() const { return process_.idle(); }
 
  private:
   Env env();
+  void Add(const OpenedProducer& opened);
+  void Commit();
+  void ScheduleArrival();
   void Arrive();
+  void Upload();
   void FinishUpload(const UploadJob& job);
 
   Scheduler& scheduler_;
@@ -41,9 +57,9 @@ class LabProducer {
   Pipeline pipeline_;
   const std::unique_ptr<CommitLaw> law_;
   Committer committer_;
-  ProducerRef producer_;  // Shared: see ProducerRef.
-  double batches_per_s_ = 0;
-  SimTime until_{};
+  const Incarnation incarnation_;  // That the stream began with.
+  ProducerRef producer_;           // Shared: see ProducerRef.
+  Work work_;
 };
 
 }  // namespace batchweave::sim

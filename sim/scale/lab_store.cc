@@ -11,8 +11,8 @@ namespace {
 // What one LIST returns at most: S3's and Google's page.
 constexpr size_t kPageObjects = 1000;
 
-// Reads of one call that are under way at once: the connections that an HTTP client keeps to one store.
-constexpr size_t kConnections = 64;
+// Reads of one call that are under way at once: READS_AT_ONCE of store/cloud/src/read.rs.
+constexpr size_t kConnections = 256;
 
 Error NoObject(std::string_view key) { return {ErrorCode::kNotFound, fmt::format("no such object: key={}", key)}; }
 
@@ -94,19 +94,23 @@ Result<void> LabClient::Put(std::string_view key, std::span<const ByteView> piec
 Result<void> LabClient::Get(std::span<ReadRequest> requests) {
   // Each connection takes the next request when it is done with one: the slowest of them is waited for.
   std::vector<Duration> busy(std::min(requests.size(), kConnections));
-  Fate slowest;
-  for (const ReadRequest& request : requests) {
+  std::optional<ErrorCode> failure;
+  for (ReadRequest& request : requests) {
     const Fate fate = server_.Ask(kCallGet, request.key, request.buffer.size());
-    if (fate.failure) slowest.failure = fate.failure;
+    if (fate.failure) failure = fate.failure;
+    request.done = !fate.failure;
     *std::ranges::min_element(busy) += fate.answered_after;
   }
-  if (!busy.empty()) slowest.answered_after = *std::ranges::max_element(busy);
-  BW_TRY(Send(slowest, "ranges", {}));
+  const Duration slowest = busy.empty() ? Duration{} : *std::ranges::max_element(busy);
+  BW_TRY(Send({.answered_after = slowest}, "ranges", {}));
   for (ReadRequest& request : requests) {
+    if (!request.done) continue;
     const SharedBytes object = server_.Find(request.key);
+    request.done = object != nullptr;
     if (object == nullptr) return NoObject(request.key);
     ReadRange(*object, request);
   }
+  if (failure) return Error{*failure, "the store refused some of the ranges"};
   return {};
 }
 

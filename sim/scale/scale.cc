@@ -23,6 +23,20 @@ constexpr size_t kDefaultProducersMax = 10'000;
 constexpr size_t kFairProducersMax = 256;
 constexpr size_t kSoloProducersMax = 1000;
 constexpr uint64_t kLongSteps = 1'000'000;
+// Promised of what users get.
+constexpr double kIngestMin = 0.99;
+constexpr double kStalenessMax = 2;  // Seconds, of S3.
+constexpr double kPutsMax = 2;
+constexpr double kAllOpenMax = 60;  // Seconds.
+
+constexpr size_t kLongProducers[] = {16, 256};
+constexpr size_t kTroubledProducers = 64;
+constexpr Duration kTroubledDrain = std::chrono::seconds(60);
+
+// Above so many the simulation is slow, and what is counted is plenty in less time.
+constexpr size_t kManyProducers = 1000;
+constexpr Duration kManyWarmup = std::chrono::seconds(20);
+constexpr Duration kManyWindow = std::chrono::seconds(20);
 
 Duration FromSeconds(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(seconds));
@@ -63,41 +77,89 @@ class Plan {
         }
       }
     }
+    if (AsksForAll()) {
+      AddTroubles();
+      AddLong();
+    }
     // The longest first, so that none of them is waited for alone.
-    std::ranges::sort(scenarios_, std::greater(), &Scenario::producers);
+    std::ranges::sort(scenarios_, std::greater(), [](const Scenario& scenario) { return Weight(scenario); });
   }
 
   const std::vector<Scenario>& scenarios() const { return scenarios_; }
 
  private:
+  static double Weight(const Scenario& scenario) {
+    return static_cast<double>(scenario.producers) + static_cast<double>(scenario.steps) / 1000;
+  }
+
+  // Nothing was said of what to run.
+  bool AsksForAll() const {
+    return options_.policies.empty() && options_.producers.empty() && options_.profile.empty() &&
+           options_.intervals_s.empty() && options_.steps.empty() && options_.troubles.empty();
+  }
+
   bool Wants(std::string_view policy, size_t producers, size_t producers_max) const {
     if (options_.policies.empty()) return producers <= producers_max;
     return std::ranges::find(options_.policies, policy) != options_.policies.end();
   }
 
-  void AddAll(const StoreProfile& profile, uint64_t steps, size_t producers) {
-    Scenario scenario{.producers = producers, .steps = steps, .profile = &profile};
+  Scenario Basic(const StoreProfile& profile, uint64_t steps, size_t producers) const {
+    Scenario scenario{.policy = Policy::kDefault, .producers = producers, .steps = steps, .profile = &profile};
     scenario.batches_per_s = options_.rate;
     scenario.rate_spread = options_.rate_spread;
+    if (producers > kManyProducers) {
+      scenario.warmup = kManyWarmup;
+      scenario.window = kManyWindow;
+    }
     if (options_.window_s > 0) scenario.window = FromSeconds(options_.window_s);
-    if (Wants("default", producers, kDefaultProducersMax)) {
-      scenario.policy = Policy::kDefault;
+    return scenario;
+  }
+
+  void Add(Scenario scenario, const std::vector<Trouble>& troubles) {
+    for (const Trouble trouble : troubles) {
+      scenario.trouble = trouble;
       scenarios_.push_back(scenario);
+      // What was stopped or down for a minute has so long to catch up.
+      if (trouble != Trouble::kNone) scenarios_.back().drain = kTroubledDrain;
+      if (trouble == Trouble::kOpenings) scenarios_.back().warmup = std::chrono::seconds(1);
     }
-    if (Wants("fair", producers, kFairProducersMax)) {
-      scenario.policy = Policy::kFair;
-      scenarios_.push_back(scenario);
-    }
-    if (Wants("aimd", producers, kSoloProducersMax)) {
-      scenario.policy = Policy::kAimd;
-      scenarios_.push_back(scenario);
-    }
+  }
+
+  std::vector<Trouble> Troubles() const {
+    std::vector<Trouble> troubles;
+    for (const std::string& name : options_.troubles) troubles.push_back(*FindTrouble(name));
+    return Or(troubles, {Trouble::kNone});
+  }
+
+  void AddAll(const StoreProfile& profile, uint64_t steps, size_t producers) {
+    Scenario scenario = Basic(profile, steps, producers);
+    if (Wants("default", producers, kDefaultProducersMax)) Add(scenario, Troubles());
+    scenario.policy = Policy::kFair;
+    if (Wants("fair", producers, kFairProducersMax)) Add(scenario, Troubles());
+    scenario.policy = Policy::kAimd;
+    if (Wants("aimd", producers, kSoloProducersMax)) Add(scenario, Troubles());
     if (!Wants("fixed", producers, kSoloProducersMax)) return;
     scenario.policy = Policy::kFixed;
     for (const double interval : Intervals(options_, producers)) {
       scenario.fixed_interval = FromSeconds(interval);
-      scenarios_.push_back(scenario);
+      Add(scenario, Troubles());
     }
+  }
+
+  // What users get, in every trouble; and the openings of the largest fleet.
+  void AddTroubles() {
+    for (const Trouble trouble : AllTroubles()) {
+      if (trouble != Trouble::kNone) Add(Basic(S3Standard(), 0, kTroubledProducers), {trouble});
+    }
+    Scenario openings = Basic(S3Standard(), 0, kDefaultProducersMax);
+    openings.batches_per_s = 0;
+    Add(openings, {Trouble::kOpenings});
+  }
+
+  // And on a manifest that has grown.
+  void AddLong() {
+    if (options_.full) return;
+    for (const size_t producers : kLongProducers) Add(Basic(S3Standard(), kLongSteps, producers), {Trouble::kNone});
   }
 
   const ScaleOptions& options_;
@@ -108,6 +170,7 @@ double Rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 Json ToJson(const Scenario& scenario, const ScaleRow& row) {
   Json json{{"policy", PolicyName(scenario.policy)}, {"producers", scenario.producers}, {"steps", scenario.steps}};
+  if (scenario.trouble != Trouble::kNone) json["trouble"] = TroubleName(scenario.trouble);
   if (scenario.profile != &S3Standard()) json["store"] = scenario.profile->name;
   if (scenario.policy == Policy::kFixed) {
     json["interval_s"] = Rounded(std::chrono::duration<double>(scenario.fixed_interval).count());
@@ -121,6 +184,8 @@ Json ToJson(const Scenario& scenario, const ScaleRow& row) {
   json["jain"] = Rounded(row.jain);
   json["starved"] = row.starved;
   json["longest_wait_s"] = Rounded(row.longest_wait_s);
+  json["median_wait_s"] = Rounded(row.median_wait_s);
+  if (row.all_open_s != 0) json["all_open_s"] = Rounded(row.all_open_s);
   json["commits_per_s"] = Rounded(row.commits_per_s);
   json["puts_per_batch"] = Rounded(row.puts_per_batch);
   json["gets_per_batch"] = Rounded(row.gets_per_batch);
@@ -130,16 +195,32 @@ Json ToJson(const Scenario& scenario, const ScaleRow& row) {
   return json;
 }
 
+// What docs/commit-control.md promises of what users get, and this row does not keep; empty: it keeps all.
+std::string Missed(const Json& row) {
+  if (row["policy"] != "default") return "";
+  const std::string trouble = row.value("trouble", "");
+  const auto value = [&](const char* key) { return row[key].get<double>(); };
+  if (row.contains("all_open_s") && (value("all_open_s") < 0 || value("all_open_s") > kAllOpenMax)) return "all_open_s";
+  if (value("ingest_ratio") < kIngestMin) return "ingest_ratio";
+  // Of a store that is down everyone waits as long.
+  const bool is_down = trouble == "outage" || trouble == "throttled";
+  if (!is_down && row["starved"] != 0) return "starved";
+  if (!trouble.empty() || row.contains("store")) return "";
+  if (value("staleness_p99_s") > kStalenessMax) return "staleness_p99_s";
+  return value("manifest_puts_per_commit") > kPutsMax ? "manifest_puts_per_commit" : "";
+}
+
 // Of the intervals of `fixed` the best for each number of producers: what an oracle would set, which no user has.
 std::vector<Json> WithBestFixed(const std::vector<Json>& rows, bool all) {
   std::vector<Json> kept;
-  std::map<std::tuple<std::string, size_t, size_t>, Json> best;
+  std::map<std::tuple<std::string, std::string, size_t, size_t>, Json> best;
   for (const Json& row : rows) {
     if (row["policy"] != "fixed" || all) {
       kept.push_back(row);
       continue;
     }
-    Json& known = best[{row.value("store", "s3"), row["steps"].get<size_t>(), row["producers"].get<size_t>()}];
+    Json& known = best[{row.value("trouble", ""), row.value("store", "s3"), row["steps"].get<size_t>(),
+                        row["producers"].get<size_t>()}];
     if (known.is_null() || row["staleness_p99_s"] < known["staleness_p99_s"]) known = row;
   }
   for (const auto& [key, row] : best) kept.push_back(row);
@@ -147,15 +228,16 @@ std::vector<Json> WithBestFixed(const std::vector<Json>& rows, bool all) {
 }
 
 void PrintTable(const std::vector<Json>& rows) {
-  fmt::print("{:10} {:>9} {:>8} {:10} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>8}\n", "policy", "producers",
-             "steps", "store", "ingest", "p50 s", "p99 s", "PUT/com.", "req/batch", "$/10^6", "Jain", "starved");
+  fmt::print("{:10} {:>9} {:>8} {:10} {:10} {:>7} {:>8} {:>8} {:>8} {:>9} {:>9} {:>6} {:>8}\n", "policy", "producers",
+             "steps", "store", "trouble", "ingest", "p50 s", "p99 s", "PUT/com.", "req/batch", "$/10^6", "Jain",
+             "starved");
   for (const Json& row : rows) {
-    fmt::print("{:10} {:>9} {:>8} {:10} {:>7.3f} {:>8.2f} {:>8.2f} {:>8.2f} {:>9.2f} {:>9.2f} {:>6.3f} {:>8}\n",
+    fmt::print("{:10} {:>9} {:>8} {:10} {:10} {:>7.3f} {:>8.2f} {:>8.2f} {:>8.2f} {:>9.2f} {:>9.2f} {:>6.3f} {:>8}\n",
                row["policy"].get<std::string>(), row["producers"].get<size_t>(), row["steps"].get<size_t>(),
-               row.value("store", "s3"), row["ingest_ratio"].get<double>(), row["staleness_p50_s"].get<double>(),
-               row["staleness_p99_s"].get<double>(), row["manifest_puts_per_commit"].get<double>(),
-               row["requests_per_batch"].get<double>(), row["usd_per_million_batches"].get<double>(),
-               row["jain"].get<double>(), row["starved"].get<uint64_t>());
+               row.value("store", "s3"), row.value("trouble", ""), row["ingest_ratio"].get<double>(),
+               row["staleness_p50_s"].get<double>(), row["staleness_p99_s"].get<double>(),
+               row["manifest_puts_per_commit"].get<double>(), row["requests_per_batch"].get<double>(),
+               row["usd_per_million_batches"].get<double>(), row["jain"].get<double>(), row["starved"].get<uint64_t>());
   }
 }
 
@@ -177,8 +259,8 @@ int RunScale(const ScaleOptions& options) {
   }
   rows = WithBestFixed(rows, options.full || !options.intervals_s.empty());
   std::ranges::sort(rows, {}, [](const Json& row) {
-    return std::tuple(row.value("store", "s3"), row["steps"].get<size_t>(), row["producers"].get<size_t>(),
-                      row["policy"].get<std::string>(), row.value("interval_s", 0.0));
+    return std::tuple(row.value("trouble", ""), row.value("store", "s3"), row["steps"].get<size_t>(),
+                      row["producers"].get<size_t>(), row["policy"].get<std::string>(), row.value("interval_s", 0.0));
   });
   if (options.json) {
     fmt::print("{}\n", Json{{"rows", rows}}.dump());
@@ -186,6 +268,12 @@ int RunScale(const ScaleOptions& options) {
     PrintTable(rows);
   }
   if (!complete) fmt::print(stderr, "bw_sim scale: a run did not come to its end\n");
+  for (const Json& row : rows) {
+    const std::string missed = Missed(row);
+    if (missed.empty()) continue;
+    complete = false;
+    fmt::print(stderr, "bw_sim scale: {} is not what docs/commit-control.md promises: {}\n", missed, row.dump());
+  }
   return complete ? 0 : 1;
 }
 

@@ -20,9 +20,10 @@ struct ScaleOptions {
   double window_s = 0;
   double rate = 0.2;
   double rate_spread = 0;
+  std::vector<std::string> troubles{};  // By name.
 };
 
-// Returns the exit status: 0 where every run came to its end.
+// Returns the exit status: 0 where every run came to its end, and what users get keeps what docs/commit-control.md promises.
 int RunScale(const ScaleOptions& options);
 
 }  // namespace batchweave::sim

@@ -58,6 +58,67 @@ TEST(RunScenarioTest, AStoreThatIsDownShowsInTheStaleness) {
   EXPECT_GT(row.longest_wait_s, 15);
 }
 
+Scenario InTrouble(Trouble trouble, Policy policy = Policy::kDefault) {
+  Scenario scenario = Short(policy, 8);
+  scenario.trouble = trouble;
+  scenario.window = seconds(120);
+  scenario.drain = seconds(90);
+  return scenario;
+}
+
+// Covers E4.
+TEST(RunScenarioTest, UnderEveryLawWhatAStoreRefusedOrDidNotAnswerIsCommittedLater) {
+  for (const Policy policy : {Policy::kDefault, Policy::kFair, Policy::kFixed, Policy::kAimd}) {
+    for (const Trouble trouble : {Trouble::kThrottled, Trouble::kOutage}) {
+      const ScaleRow row = RunScenario(InTrouble(trouble, policy));
+      EXPECT_EQ(row.ingest_ratio, 1) << PolicyName(policy) << " " << TroubleName(trouble);
+      // No storm: who is refused waits longer each time.
+      EXPECT_LT(row.requests_per_batch, 40) << PolicyName(policy) << " " << TroubleName(trouble);
+      EXPECT_GT(row.longest_wait_s, trouble == Trouble::kOutage ? 50 : 0);
+    }
+  }
+}
+
+TEST(RunScenarioTest, ProducersThatAreKilledComeBackAndGoOn) {
+  const ScaleRow row = RunScenario(InTrouble(Trouble::kRestarts));
+  EXPECT_EQ(row.ingest_ratio, 1);
+  EXPECT_GT(row.all_open_s, 0);
+  EXPECT_LT(row.all_open_s, 10);
+}
+
+TEST(RunScenarioTest, ANewStreamOpensForAllAtOnce) {
+  Scenario scenario = InTrouble(Trouble::kOpenings);
+  scenario.producers = 100;
+  const ScaleRow row = RunScenario(scenario);
+  EXPECT_EQ(row.ingest_ratio, 1);
+  EXPECT_GT(row.all_open_s, 0);
+  EXPECT_LT(row.all_open_s, 10);
+}
+
+TEST(RunScenarioTest, NobodyWaitsForThoseWhoAreNotLikeTheOthers) {
+  const ScaleRow even = RunScenario(InTrouble(Trouble::kNone));
+  for (const Trouble trouble : {Trouble::kLognormal, Trouble::kBursts, Trouble::kMisfits}) {
+    const ScaleRow row = RunScenario(InTrouble(trouble));
+    EXPECT_EQ(row.ingest_ratio, 1) << TroubleName(trouble);
+    EXPECT_LE(row.median_wait_s, 3 * even.median_wait_s) << TroubleName(trouble);
+  }
+}
+
+TEST(TallyTest, WhoIsKilledHasNothingPending) {
+  Scheduler scheduler;
+  Tally tally({.producers = 1, .warmup = seconds(0), .window = seconds(100)}, scheduler);
+  scheduler.At(seconds(1), [&] { tally.OnUpload(0, 1); });
+  scheduler.At(seconds(3), [&] { tally.OnKill(0); });
+  scheduler.At(seconds(99), [&] { tally.End(); });
+  while (scheduler.RunOne()) {
+  }
+  ScaleRow row;
+  tally.FillIn(row);
+  EXPECT_EQ(row.ingest_ratio, 1);
+  EXPECT_EQ(row.longest_wait_s, 2);
+  EXPECT_EQ(row.starved, 0u);
+}
+
 TEST(TallyTest, TellsStalenessSharesAndStarvation) {
   Scheduler scheduler;
   Tally tally({.producers = 2, .warmup = seconds(0), .window = seconds(100)}, scheduler);

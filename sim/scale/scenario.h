@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "sim/network.h"
@@ -13,8 +15,24 @@ namespace batchweave::sim {
 enum class Policy { kDefault, kFair, kFixed, kAimd };
 std::string_view PolicyName(Policy policy);
 
+// What is not even about the fleet.
+enum class Trouble {
+  kNone,
+  kLognormal,  // Rates differ by a factor of ten either way.
+  kBursts,     // Batches come eight at a time.
+  kRestarts,   // Half of the producers are killed at once in the middle of the window, and come back together.
+  kThrottled,  // For a minute of the window the store refuses half of what is asked.
+  kOutage,     // For a minute of the window the store answers nothing.
+  kMisfits,    // One producer has one batch, one is stopped for a minute, one has twenty times as many as the others.
+  kOpenings,   // The stream is new, and all producers open at once at the start of the window.
+};
+std::string_view TroubleName(Trouble trouble);
+std::optional<Trouble> FindTrouble(std::string_view name);
+std::vector<Trouble> AllTroubles();
+
 struct Scenario {
   Policy policy = Policy::kFair;
+  Trouble trouble = Trouble::kNone;
   size_t producers = 1;
   uint64_t steps = 0;  // Live steps that the stream has already.
   const StoreProfile* profile = nullptr;
@@ -56,7 +74,9 @@ struct ScaleRow {
   double jain = 0;            // Of the shares of their batches that producers had committed: 1 where all are alike.
   uint64_t starved = 0;       // Producers that had no commit in 60 s with data pending.
   double longest_wait_s = 0;  // Of a producer with data pending, for its next commit.
-  double cpu_s = 0;           // That the run took: nothing of the simulated fleet.
+  double median_wait_s = 0;   // The median of the producers' longest waits.
+  double all_open_s = 0;  // kOpenings, kRestarts: from the start of all until the last is open; negative: not all are.
+  double cpu_s = 0;       // That the run took: nothing of the simulated fleet.
 };
 
 ScaleRow RunScenario(const Scenario& scenario);

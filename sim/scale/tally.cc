@@ -58,6 +58,16 @@ void Tally::OnCommit(const std::vector<Entry>& entries) {
   }
 }
 
+void Tally::OnKill(size_t producer) {
+  Source& source = sources_[producer];
+  if (!source.pending.empty()) Waited(source);
+  const auto counted = static_cast<uint64_t>(
+      std::ranges::count_if(source.pending, [](const auto& batch) { return batch.second.counts; }));
+  source.offered -= counted;
+  offered_ -= counted;
+  source.pending.clear();
+}
+
 void Tally::End() {
   for (Source& source : sources_) {
     if (!source.pending.empty()) Waited(source);
@@ -76,7 +86,9 @@ void Tally::FillIn(ScaleRow& row) {
   double sum = 0;
   double squares = 0;
   double count = 0;
+  std::vector<double> waits_s;
   for (const Source& source : sources_) {
+    if (source.offered > 0) waits_s.push_back(Seconds(source.longest_wait));
     row.starved += source.longest_wait >= kStarving ? 1 : 0;
     row.longest_wait_s = std::max(row.longest_wait_s, Seconds(source.longest_wait));
     if (source.offered == 0) continue;
@@ -85,6 +97,8 @@ void Tally::FillIn(ScaleRow& row) {
     squares += share * share;
     count += 1;
   }
+  std::ranges::sort(waits_s);
+  row.median_wait_s = Quantile(waits_s, 0.5);
   row.jain = squares == 0 ? 0 : sum * sum / (count * squares);
 }
 

@@ -19,6 +19,9 @@ class Tally {
   void OnUpload(size_t producer, uint64_t seq);
   // A version was created, which names `entries` that the one before did not.
   void OnCommit(const std::vector<Entry>& entries);
+  // The producer is killed, and what it had uploaded in vain its source makes again.
+  void OnKill(size_t producer);
+  void OnOpened() { opened_at_.push_back(scheduler_.now()); }
   // Producers that wait now are asked how long they have.
   void End();
 
@@ -26,6 +29,7 @@ class Tally {
   uint64_t committed() const { return committed_; }            // Of those offered.
   uint64_t committed_in_window() const { return in_window_; }  // Whenever they were uploaded.
   uint64_t commits_in_window() const { return commits_; }
+  const std::vector<SimTime>& opened_at() const { return opened_at_; }
   void FillIn(ScaleRow& row);
 
  private:
@@ -48,6 +52,7 @@ class Tally {
   const SimTime until_;
   std::vector<Source> sources_;
   std::vector<double> staleness_s_;
+  std::vector<SimTime> opened_at_;
   uint64_t offered_ = 0;
   uint64_t committed_ = 0;
   uint64_t in_window_ = 0;
