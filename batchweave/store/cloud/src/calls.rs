@@ -13,8 +13,6 @@ use crate::connector::{Trace, CALL_TRACE};
 use crate::open::{Backend, Handle, Kind};
 use crate::verdict::{judge, Call, Code, Failure};
 
-/// Of a whole name, the prefix of the store's URL included: what S3 takes.
-const NAME_BYTES_MAX: usize = 1024;
 /// What S3, GCS and Azure give at most in a page.
 const PAGE_OBJECTS_MAX: usize = 1000;
 
@@ -38,12 +36,8 @@ pub fn run<T: Send + 'static>(
 }
 
 pub fn path_of(handle: &Handle, key: &str) -> Result<Path, Failure> {
-    let name = format!("{}{key}", handle.prefix);
-    if name.len() > NAME_BYTES_MAX {
-        let message = format!("the key with the prefix of the URL is longer than {NAME_BYTES_MAX} bytes: key={key}");
-        return Err(Failure::new(Code::InvalidArgument, message));
-    }
-    Path::parse(name).map_err(|error| Failure::new(Code::InvalidArgument, error.to_string()))
+    Path::parse(format!("{}{key}", handle.prefix))
+        .map_err(|error| Failure::new(Code::InvalidArgument, error.to_string()))
 }
 
 pub fn too_slow(limit: Duration) -> String {
