@@ -81,6 +81,11 @@ void bwc_upload_complete(const BwcHandle* handle, BwcUpload* upload, bool create
 void bwc_upload_abort(const BwcHandle* handle, BwcUpload* upload, BwcStatus* status);
 void bwc_upload_free(BwcUpload* upload);
 
+// Of those that nobody has completed or aborted, whoever began them; `on_upload` is called by this thread.
+void bwc_unfinished_list(const BwcHandle* handle, BwcView prefix, void* context,
+                         void (*on_upload)(void* context, BwcView key, BwcView id), BwcStatus* status);
+void bwc_unfinished_abort(const BwcHandle* handle, BwcView key, BwcView id, BwcStatus* status);
+
 void bwc_get(const BwcHandle* handle, BwcRead* reads, size_t count, BwcStatus* status);
 // The whole of an object; `on_bytes` is called by this thread.
 void bwc_read(const BwcHandle* handle, BwcView key, void* context,

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <set>
 
 #include "batchweave/store/cloud/cloud_call.h"
 #include "batchweave/store/cloud/put_in_parts.h"
@@ -25,6 +26,8 @@ class OpenedCloudStore final : public CloudStore {
   Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override;
   Result<void> Delete(std::span<const std::string> keys) override;
   StoreTraits traits() const override;
+  Result<std::vector<UnfinishedUpload>> ListUnfinished(std::string_view prefix) override;
+  Result<void> AbortUnfinished(const UnfinishedUpload& upload) override;
   CloudReads reads() const override;
 
  private:
@@ -127,9 +130,10 @@ Result<void> OpenedCloudStore::Delete(std::span<const std::string> keys) {
   if (keys.empty()) return {};
   std::vector<BwcView> left;
   left.reserve(keys.size());
+  std::set<std::string_view> named;  // Twice in one request MinIO does not understand.
   for (const std::string& key : keys) {
     BW_TRY(CheckKey(key));
-    left.push_back(ViewOf(key));
+    if (named.insert(key).second) left.push_back(ViewOf(key));
   }
   const BwcStatus status = retry_.Run([&](BwcStatus* out) {
     const auto done = std::make_unique<bool[]>(left.size());
@@ -143,6 +147,25 @@ Result<void> OpenedCloudStore::Delete(std::span<const std::string> keys) {
 
 StoreTraits OpenedCloudStore::traits() const {
   return {.ordered_list = bwc_lists_in_order(handle_.get()), .put_bytes_max = bwc_put_bytes_max(handle_.get())};
+}
+
+Result<std::vector<UnfinishedUpload>> OpenedCloudStore::ListUnfinished(std::string_view prefix) {
+  std::vector<UnfinishedUpload> uploads;
+  const auto add = [](void* context, BwcView key, BwcView id) {
+    static_cast<std::vector<UnfinishedUpload>*>(context)->push_back(
+        {.key = std::string(TextOf(key)), .id = std::string(TextOf(id))});
+  };
+  const BwcStatus status =
+      retry_.Run([&](BwcStatus* out) { bwc_unfinished_list(handle_.get(), ViewOf(prefix), &uploads, add, out); });
+  if (status.code != kBwcOk) return ErrorOf(status, "list of unfinished uploads", prefix);
+  return uploads;
+}
+
+Result<void> OpenedCloudStore::AbortUnfinished(const UnfinishedUpload& upload) {
+  const BwcStatus status = retry_.Run(
+      [&](BwcStatus* out) { bwc_unfinished_abort(handle_.get(), ViewOf(upload.key), ViewOf(upload.id), out); });
+  if (status.code != kBwcOk) return ErrorOf(status, "abort of an upload", upload.key);
+  return {};
 }
 
 CloudReads OpenedCloudStore::reads() const {

@@ -11,6 +11,7 @@
 #include "batchweave/base/random.h"
 #include "batchweave/store/backoff.h"
 #include "batchweave/store/object_store.h"
+#include "batchweave/store/unfinished_uploads.h"
 
 namespace batchweave {
 
@@ -25,7 +26,7 @@ struct CloudReads {
   uint64_t hedged = 0;  // Of these, asked for twice, since the answer took unusually long: at most one of twenty.
 };
 
-class CloudStore : public ObjectStore {
+class CloudStore : public ObjectStore, public UnfinishedUploads {
  public:
   // Since it was opened.
   virtual CloudReads reads() const = 0;

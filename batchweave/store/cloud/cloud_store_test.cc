@@ -204,6 +204,13 @@ TEST_F(CloudReadTest, RetriesEndAndWaitAsLongAsTheServerAsks) {
   const TimePoint begun = patient.clock().Now();
   EXPECT_THAT(ReadRange(patient), IsOkAndHolds("text"));
   EXPECT_GE(patient.clock().Now() - begun, std::chrono::seconds(3));
+  Scripted dated({HttpAnswer(503,
+                             "Date: Mon, 02 Jan 2006 15:04:05 GMT\r\n"
+                             "Retry-After: Mon, 02 Jan 2006 15:04:09 GMT\r\n"),
+                  Good()});
+  const TimePoint before = dated.clock().Now();
+  EXPECT_THAT(ReadRange(dated), IsOkAndHolds("text"));
+  EXPECT_GE(dated.clock().Now() - before, std::chrono::seconds(4));
   Scripted late({HttpAnswer(503, "Retry-After: 3600\r\n"), Good()});
   EXPECT_THAT(ReadRange(late), IsError(ErrorCode::kUnavailable));
 }
@@ -289,8 +296,10 @@ TEST(CloudStoreTest, AUrlIsCheckedWhenItIsOpened) {
   ManualClock clock;
   SeededRandom random(1);
   const auto open = [&](std::string_view url) { return OpenCloudStore(url, {}, clock, random); };
-  for (const char* url : {"s3://", "s3:///prefix", "s3://bucket?no_such_option=1", "s3://bucket?path_style=perhaps",
-                          "az://container?endpoint=", "s3://bucket?request_timeout_ms=soon"}) {
+  for (const char* url :
+       {"s3://", "s3:///prefix", "s3://bucket?no_such_option=1", "s3://bucket?path_style=perhaps",
+        "az://container?endpoint=", "s3://bucket?request_timeout_ms=soon", "s3://bucket?endpoint=http://127.0.0.1:1",
+        "gs://bucket?endpoint=http://127.0.0.1:1", "az://container?account_name=a&endpoint=http://127.0.0.1:1"}) {
     EXPECT_THAT(open(url), IsError(ErrorCode::kInvalidArgument)) << url;
   }
   for (const char* url :

@@ -49,7 +49,15 @@ pub struct Page {
     pub next_start_after: String,
 }
 
+/// Whether a key may begin so: some servers refuse to be asked for others.
+fn begins_a_key(prefix: &str) -> bool {
+    !prefix.starts_with('/') && !prefix.contains("//") && !prefix.split('/').any(|component| component.starts_with('.'))
+}
+
 pub fn list(handle: &Handle, prefix: &str, start_after: &str, limit: usize) -> Result<Page, Failure> {
+    if !begins_a_key(prefix) {
+        return Ok(Page { objects: Vec::new(), next_start_after: String::new() });
+    }
     let ours = handle.prefix.clone();
     let prefix = format!("{ours}{prefix}");
     let by_token = handle.lists_by_token();
@@ -128,8 +136,9 @@ async fn delete_batch(store: Arc<dyn Backend>, paths: Vec<Path>, limit: Duration
         loop {
             match tokio::time::timeout(limit, deleted.next()).await {
                 Ok(None) => return Ok(()),
-                // Azure says so of a key that is not there.
-                Ok(Some(Ok(_) | Err(Error::NotFound { .. }))) => {}
+                Ok(Some(Ok(_))) => {}
+                // Azure says so of a key that is not there; of the whole request it is said of the bucket.
+                Ok(Some(Err(Error::NotFound { .. }))) if trace.fate().status != Some(404) => {}
                 Ok(Some(Err(error))) => return Err(judge(Call::Delete, &error, &trace.fate())),
                 Err(_) => return Err(Failure::new(Code::Unavailable, too_slow(limit))),
             }

@@ -4,7 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use http::header::{AUTHORIZATION, RETRY_AFTER};
+use bytes::Bytes;
+use http::header::{AUTHORIZATION, DATE, RETRY_AFTER, SERVER};
 use http::{HeaderName, HeaderValue};
 use object_store::aws::{AwsAuthorizer, AwsCredential};
 use object_store::azure::{AzureAuthorizer, AzureCredential};
@@ -26,6 +27,7 @@ pub struct Fate {
     pub retry_after: Option<Duration>,
     /// Azure's name of the error, which it gives in a header.
     pub azure_code: Option<String>,
+    pub is_minio: bool,
     /// How the connection failed.
     pub broken: Option<String>,
 }
@@ -33,6 +35,8 @@ pub struct Fate {
 /// What a request says besides what `object_store` can be told.
 #[derive(Debug, Default)]
 pub struct Extra {
+    /// In place of the query that it has. The answer is then kept for the caller, and `object_store` gets an empty list.
+    pub query: Option<String>,
     pub headers: Vec<(HeaderName, HeaderValue)>,
     /// Where the signature covers them.
     pub signer: Option<Signer>,
@@ -55,6 +59,13 @@ pub enum Signer {
 
 impl Extra {
     fn add_to(&self, request: &mut HttpRequest) -> object_store::Result<()> {
+        if let Some(query) = &self.query {
+            let invalid = |error: http::Error| object_store::Error::Generic { store: "S3", source: error.into() };
+            let mut parts = request.uri().clone().into_parts();
+            let path_and_query = format!("{}?{query}", request.uri().path());
+            parts.path_and_query = Some(path_and_query.parse().map_err(|error| invalid(http::Error::from(error)))?);
+            *request.uri_mut() = http::Uri::from_parts(parts).map_err(|error| invalid(error.into()))?;
+        }
         for (name, value) in &self.headers {
             request.headers_mut().insert(name, value.clone());
         }
@@ -80,6 +91,7 @@ impl Extra {
 pub struct Trace {
     fate: Arc<Mutex<Fate>>,
     extra: Arc<Extra>,
+    kept: Arc<Mutex<Bytes>>,
 }
 
 impl Trace {
@@ -89,6 +101,21 @@ impl Trace {
 
     pub fn fate(&self) -> Fate {
         self.fate.lock().unwrap().clone()
+    }
+
+    /// The body of the answer, where the query was another's.
+    pub fn kept(&self) -> Bytes {
+        self.kept.lock().unwrap().clone()
+    }
+
+    /// Takes the body away.
+    async fn keep(&self, response: HttpResponse) -> Result<HttpResponse, HttpError> {
+        if self.extra.query.is_none() || !response.status().is_success() {
+            return Ok(response);
+        }
+        let (head, body) = response.into_parts();
+        *self.kept.lock().unwrap() = body.bytes().await?;
+        Ok(HttpResponse::from_parts(head, Bytes::from_static(b"<ListBucketResult></ListBucketResult>").into()))
     }
 
     pub fn extensions(&self) -> http::Extensions {
@@ -102,8 +129,9 @@ impl Trace {
         *self.fate.lock().unwrap() = Fate {
             sent: true,
             status: Some(response.status().as_u16()),
-            retry_after: text(RETRY_AFTER.as_str()).and_then(|value| value.parse().ok()).map(Duration::from_secs),
+            retry_after: text(RETRY_AFTER.as_str()).and_then(|value| wait_of(&value, text(DATE.as_str()))),
             azure_code: text("x-ms-error-code"),
+            is_minio: text(SERVER.as_str()).is_some_and(|name| name == "MinIO"),
             broken: None,
         };
     }
@@ -121,6 +149,15 @@ impl Trace {
 tokio::task_local! {
     /// For the calls whose requests cannot be given extensions.
     pub static CALL_TRACE: Trace;
+}
+
+/// Of `Retry-After`: seconds, or when, by the clock of the server, which says in `Date` what it shows.
+fn wait_of(value: &str, date: Option<String>) -> Option<Duration> {
+    if let Ok(seconds) = value.parse() {
+        return Some(Duration::from_secs(seconds));
+    }
+    let time_of = |text: &str| chrono::DateTime::parse_from_rfc2822(text).ok();
+    (time_of(value)? - time_of(&date?)?).to_std().ok()
 }
 
 /// A connection that is not there in time is a timeout to `object_store`; nothing was sent all the same.
@@ -159,7 +196,7 @@ impl HttpService for TracingService {
             Ok(response) => trace.answered(response),
             Err(error) => trace.broke(error),
         }
-        result
+        trace.keep(result?).await
     }
 }
 

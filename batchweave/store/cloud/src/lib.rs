@@ -6,6 +6,7 @@ mod credentials;
 mod hedge;
 mod open;
 mod read;
+mod unfinished;
 mod upload;
 mod verdict;
 
@@ -202,6 +203,30 @@ pub unsafe extern "C" fn bwc_upload_abort(handle: &Handle, upload: &Upload, stat
 #[no_mangle]
 pub unsafe extern "C" fn bwc_upload_free(upload: *mut Upload) {
     drop(Box::from_raw(upload));
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_unfinished_list(
+    handle: &Handle,
+    prefix: BwcView,
+    context: *mut c_void,
+    on_upload: extern "C" fn(*mut c_void, BwcView, BwcView),
+    status: &mut BwcStatus,
+) {
+    let view = |text: &str| BwcView { data: text.as_ptr(), size: text.len() };
+    let listed = prefix.text().and_then(|prefix| unfinished::list(handle, prefix));
+    for upload in fill(status, listed).unwrap_or_default() {
+        on_upload(context, view(&upload.key), view(&upload.id));
+    }
+}
+
+/// # Safety
+/// See `bwc_open`.
+#[no_mangle]
+pub unsafe extern "C" fn bwc_unfinished_abort(handle: &Handle, key: BwcView, id: BwcView, status: &mut BwcStatus) {
+    fill(status, key.text().and_then(|key| unfinished::abort(handle, key, id.text()?)));
 }
 
 /// # Safety

@@ -9,7 +9,7 @@ use object_store::azure::{AzureConfigKey, AzureCredentialProvider, MicrosoftAzur
 use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder, GoogleConfigKey};
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
-use object_store::{ObjectStore, RetryConfig, StaticCredentialProvider};
+use object_store::{ClientConfigKey, ObjectStore, RetryConfig, StaticCredentialProvider};
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -227,6 +227,8 @@ impl Handle {
         }
         let value_of = |key| builder.get_config_value(&key);
         let is_given = value_of(AmazonS3ConfigKey::AccessKeyId).is_some() && self.profile.is_none();
+        let allow_http = value_of(AmazonS3ConfigKey::Client(ClientConfigKey::AllowHttp));
+        check_endpoint("S3", value_of(AmazonS3ConfigKey::Endpoint), allow_http)?;
         let is_unsigned = value_of(AmazonS3ConfigKey::SkipSignature).is_some_and(|value| value == "true");
         let region = value_of(AmazonS3ConfigKey::Region).unwrap_or_else(|| "us-east-1".to_string());
         let mut aws = None;
@@ -242,11 +244,16 @@ impl Handle {
     }
 
     fn build_gcs(&self) -> object_store::Result<Built> {
+        const ALLOW_HTTP: GoogleConfigKey = GoogleConfigKey::Client(ClientConfigKey::AllowHttp);
         let mut builder = GoogleCloudStorageBuilder::from_env().with_bucket_name(&self.bucket);
+        // The crate allows it of itself, as of no other store.
+        builder = builder.with_config(ALLOW_HTTP, std::env::var("GOOGLE_ALLOW_HTTP").unwrap_or("false".into()));
         for (name, value) in &self.options {
             let name = if name == "endpoint" { "base_url" } else { name };
             builder = builder.with_config(name.parse::<GoogleConfigKey>()?, value);
         }
+        let allow_http = builder.get_config_value(&ALLOW_HTTP);
+        check_endpoint("GCS", builder.get_config_value(&GoogleConfigKey::BaseUrl), allow_http)?;
         // The crate asks for a token all the same, to write.
         if builder.get_config_value(&GoogleConfigKey::SkipSignature).is_some_and(|value| value == "true") {
             let nobody = GcpCredential { bearer: String::new() };
@@ -261,6 +268,8 @@ impl Handle {
         for (name, value) in &self.options {
             builder = builder.with_config(name.parse::<AzureConfigKey>()?, value);
         }
+        let allow_http = builder.get_config_value(&AzureConfigKey::Client(ClientConfigKey::AllowHttp));
+        check_endpoint("Azure", builder.get_config_value(&AzureConfigKey::Endpoint), allow_http)?;
         let account = builder.get_config_value(&AzureConfigKey::AccountName).unwrap_or_default();
         let unsigned = builder.get_config_value(&AzureConfigKey::SkipSignature).is_some_and(|value| value == "true");
         let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
@@ -283,6 +292,21 @@ fn new_runtime() -> std::io::Result<Runtime> {
     const THREADS_MAX: usize = 4; // Each moves more than a GB/s.
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(THREADS_MAX);
     tokio::runtime::Builder::new_multi_thread().worker_threads(threads).thread_name("cloud").enable_all().build()
+}
+
+/// Without it the first request would fail, with words about schemes.
+fn check_endpoint(
+    store: &'static str,
+    endpoint: Option<String>,
+    allow_http: Option<String>,
+) -> object_store::Result<()> {
+    if !endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"))
+        || allow_http.is_some_and(|value| value == "true")
+    {
+        return Ok(());
+    }
+    let source = "the endpoint is one of plain http, which nobody has asked for: use https, or say allow_http=true";
+    Err(object_store::Error::Generic { store, source: source.into() })
 }
 
 /// Retries are made above, where it is known what may be repeated.

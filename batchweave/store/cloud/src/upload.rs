@@ -20,6 +20,10 @@ use crate::verdict::{judge, Call, Code, Failure};
 
 /// A transfer that is slower is given up.
 const BYTES_PER_SECOND_MIN: u64 = 1 << 20;
+/// MinIO denies a put whose folder another request removes at that moment, with the words of a right that is missing. Nothing
+/// was written then: it is asked again, so often, and first after so long.
+const DENIED_TRIES_MAX: u32 = 6;
+const DENIED_WAIT: Duration = Duration::from_millis(5);
 /// As many parts of one upload are on their way at once.
 const PARTS_AT_ONCE: usize = 4;
 
@@ -77,11 +81,21 @@ async fn trace_of(
     trace_with(signing, vec![(HeaderName::from_static(name), value)], None).await
 }
 
+/// Of a request that asks something else than `object_store` thinks.
+pub async fn trace_with_query(signing: &Option<Signing>, query: String) -> Result<Trace, Failure> {
+    extra_trace(signing, Extra { query: Some(query), ..Extra::default() }, None).await
+}
+
 async fn trace_with(
     signing: &Option<Signing>,
     headers: Vec<(HeaderName, HeaderValue)>,
     sum: Option<Vec<u8>>,
 ) -> Result<Trace, Failure> {
+    extra_trace(signing, Extra { headers, ..Extra::default() }, sum).await
+}
+
+/// With what signs it.
+async fn extra_trace(signing: &Option<Signing>, extra: Extra, sum: Option<Vec<u8>>) -> Result<Trace, Failure> {
     let cannot_sign = |error| judge(Call::Overwrite, &error, &Trace::default().fate());
     let signer = match signing {
         None => None,
@@ -95,7 +109,7 @@ async fn trace_with(
             Some(Signer::Aws { region: region.clone(), key, sum })
         }
     };
-    Ok(Trace::with(Extra { headers, signer }))
+    Ok(Trace::with(Extra { signer, ..extra }))
 }
 
 pub fn put(handle: &Handle, key: &str, pieces: Vec<Piece>, create: bool) -> Result<(), Failure> {
@@ -105,14 +119,25 @@ pub fn put(handle: &Handle, key: &str, pieces: Vec<Piece>, create: bool) -> Resu
     let client = handle.client()?;
     let (store, signing, kind) = (client.store.clone(), client.signing.clone(), handle.kind);
     run(handle, Code::UnknownOutcome, async move {
-        let trace = trace_of(kind, &signing, &payload, false).await?;
-        let mode = if create { PutMode::Create } else { PutMode::Overwrite };
-        let options = PutOptions { mode, extensions: trace.extensions(), ..PutOptions::default() };
-        match tokio::time::timeout(limit, store.put_opts(&path, payload, options)).await {
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(error)) => Err(judge(if create { Call::Create } else { Call::Overwrite }, &error, &trace.fate())),
-            Err(_) if trace.fate().sent => Err(Failure::new(Code::UnknownOutcome, too_slow(limit))),
-            Err(_) => Err(Failure::new(Code::Unavailable, too_slow(limit))),
+        let mut tries = 1;
+        loop {
+            let trace = trace_of(kind, &signing, &payload, false).await?;
+            let mode = if create { PutMode::Create } else { PutMode::Overwrite };
+            let options = PutOptions { mode, extensions: trace.extensions(), ..PutOptions::default() };
+            let put = tokio::time::timeout(limit, store.put_opts(&path, payload.clone(), options)).await;
+            let fate = trace.fate();
+            match put {
+                Ok(Ok(_)) => return Ok(()),
+                Ok(Err(_)) if fate.is_minio && fate.status == Some(403) && tries < DENIED_TRIES_MAX => {
+                    tokio::time::sleep(DENIED_WAIT * 2u32.pow(tries)).await;
+                    tries += 1;
+                }
+                Ok(Err(error)) => {
+                    return Err(judge(if create { Call::Create } else { Call::Overwrite }, &error, &fate))
+                }
+                Err(_) if fate.sent => return Err(Failure::new(Code::UnknownOutcome, too_slow(limit))),
+                Err(_) => return Err(Failure::new(Code::Unavailable, too_slow(limit))),
+            }
         }
     })
 }
@@ -200,8 +225,12 @@ pub fn complete(handle: &Handle, upload: &Upload, create: bool) -> Result<(), Fa
 
 /// Removes what was sent. Azure does it by itself, after a week.
 pub fn abort(handle: &Handle, upload: &Upload) -> Result<(), Failure> {
+    abort_of(handle, upload.path.clone(), upload.id.clone())
+}
+
+/// The same of an upload of anybody's.
+pub fn abort_of(handle: &Handle, path: Path, id: String) -> Result<(), Failure> {
     let store = handle.client()?.store.clone();
-    let (path, id) = (upload.path.clone(), upload.id.clone());
     let limit = handle.request_limit;
     run(handle, Code::Unavailable, async move {
         let trace = Trace::default();

@@ -41,6 +41,7 @@ pub enum Call {
     Delete,
     /// Of an upload, of which nobody sees anything yet.
     Part,
+    ListUploads,
 }
 
 /// What a call that failed with `error` came to.
@@ -91,6 +92,8 @@ fn of_put(call: Call, status: u16, server_code: &str) -> Code {
         400 if server_code == "EntityTooLarge" => Code::InvalidArgument,
         413 => Code::InvalidArgument,
         400 if is_damage(server_code) => Code::Unavailable,
+        // Of an upload in parts: it was aborted, or the same request came twice and was done at first.
+        404 if server_code == "NoSuchUpload" => Code::UnknownOutcome,
         408 | 409 | 412 | 425 | 429 => Code::UnknownOutcome,
         507 => Code::Denied,
         300..=499 => Code::Denied,
@@ -105,6 +108,8 @@ fn of_read(call: Call, status: u16, server_code: &str) -> Code {
             Code::NotFound
         }
         400 if server_code == "RequestTimeout" || is_damage(server_code) => Code::Unavailable,
+        // Of a part: somebody aborted its upload, and nothing was written.
+        404 if server_code == "NoSuchUpload" => Code::Unavailable,
         408 | 409 | 412 | 425 | 429 => Code::Unavailable,
         300..=499 => Code::Denied,
         _ => Code::Unavailable,
@@ -113,7 +118,10 @@ fn of_read(call: Call, status: u16, server_code: &str) -> Code {
 
 /// The server found that what came is not what was sent, and took nothing.
 fn is_damage(server_code: &str) -> bool {
-    matches!(server_code, "BadDigest" | "XAmzContentSHA256Mismatch" | "Crc64Mismatch" | "Md5Mismatch")
+    matches!(
+        server_code,
+        "BadDigest" | "XAmzContentChecksumMismatch" | "XAmzContentSHA256Mismatch" | "Crc64Mismatch" | "Md5Mismatch"
+    )
 }
 
 /// Never the URL or the whole body: they may hold signatures and tokens.
@@ -146,21 +154,33 @@ fn advice(call: Call, status: u16, server_code: &str) -> &'static str {
         (_, "SignatureDoesNotMatch" | "InvalidAccessKeyId" | "InvalidToken" | "XAdminUserNotFound") => {
             ": check the access key and its secret"
         }
+        (401, _) | (_, "AuthenticationFailed" | "InvalidAuthenticationInfo") => {
+            ": check the credentials, and this machine's clock"
+        }
         (_, "NoSuchBucket" | "ContainerNotFound") => ": create the bucket, or mend the URL",
         (300..=399, _) | (_, "AuthorizationHeaderMalformed") => ": check the region and the endpoint in the URL",
         (407, _) => ": a proxy stands between: check HTTPS_PROXY and NO_PROXY",
         (_, "InvalidRequest" | "MethodNotAllowed" | "AccessDenied") if call == Call::Delete => {
-            ": deleting is not permitted (S3: s3:DeleteObject), or the bucket locks its objects"
+            ": deleting is not permitted (S3: s3:DeleteObject; GCS: storage.objects.delete; Azure: Storage Blob Data \
+             Contributor), or the bucket locks its objects"
         }
-        (403, _) if call == Call::List => ": listing is not permitted (S3: s3:ListBucket, of the bucket)",
+        (403, _) if call == Call::ListUploads => {
+            ": listing uploads is not permitted (S3: s3:ListBucketMultipartUploads, of the bucket)"
+        }
+        (403, _) if call == Call::List => {
+            ": listing is not permitted (S3: s3:ListBucket, of the bucket; GCS: storage.objects.list; Azure: Storage Blob \
+             Data Reader)"
+        }
         // Without the second, S3 hides that an object is missing.
         (403, _) if call == Call::Read => {
-            ": reading is not permitted (S3: s3:GetObject, and s3:ListBucket of the bucket)"
+            ": reading is not permitted (S3: s3:GetObject, and s3:ListBucket of the bucket; GCS: storage.objects.get; \
+             Azure: Storage Blob Data Reader)"
         }
         (403, _) if matches!(call, Call::Create | Call::Overwrite | Call::Part) => {
-            ": writing is not permitted (S3: s3:PutObject)"
+            ": writing is not permitted (S3: s3:PutObject; GCS: storage.objects.create, and .delete to overwrite; Azure: \
+             Storage Blob Data Contributor)"
         }
-        (401 | 403, _) => ": check the credentials, and what they permit",
+        (403, _) => ": check the credentials, and what they permit",
         _ => "",
     }
 }
