@@ -66,6 +66,7 @@ class Model(torch.nn.Module):
 def train(url: str, folder: pathlib.Path) -> None:
     """One rank of the job: resumes at the newest checkpoint in `folder`."""
     dist.init_process_group()
+    folder.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(0)
     model = DistributedDataParallel(Model())
     optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3)
@@ -91,10 +92,7 @@ def train(url: str, folder: pathlib.Path) -> None:
             line = {"step": step, "ids": batch["ids"].tolist(), "loss": loss.item(), "process": os.getpid()}
             print(json.dumps(line), file=ledger, flush=True)
             if (step + 1) % CHECKPOINT_EVERY == 0:
-                state = dict(
-                    zip(("model", "optimizer"), get_state_dict(model, optimizer), strict=True), loader=loader.state_dict()
-                )
-                dcp.save(state, checkpoint_id=folder / f"step-{step + 1}")
+                dcp.save(state_dict(), checkpoint_id=folder / f"step-{step + 1}")
                 loader.checkpoint(f"step-{step + 1}")  # Durable on every rank by now: what is older may go.
     dist.destroy_process_group()
 

@@ -100,12 +100,12 @@ nb::dict Stats(const ConsumerHandle& handle) {
 }
 
 // Wakes a call that waits in another thread.
-void Close(ConsumerHandle& handle) {
+void Close(ConsumerHandle& handle, nb::handle patience) {
   if (handle.is_open()) {
-    Unwrap(RunBlocking([opened = handle.Take()]() -> Result<void> {
+    RunBlockingFor(PatienceOf(patience), [opened = handle.Take()] {
       opened->consumer.Close();
-      return {};
-    }));
+      return true;
+    });
   }
   handle.Release();
 }
@@ -139,7 +139,7 @@ void BindConsumer(nb::module_& module) {
       .def_prop_ro("position", [](const ConsumerHandle& handle) { return handle.Get()->position.value; })
       .def("next", &Next, nb::arg().none())
       .def("stats", &Stats)
-      .def("close", &Close)
+      .def("close", &Close, nb::arg("patience") = nb::none())
       .def_prop_ro("is_open", &ConsumerHandle::is_open);
 }
 

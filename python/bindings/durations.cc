@@ -16,6 +16,10 @@ Duration FromSeconds(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::min(seconds, kSecondsMax)));
 }
 
+Duration PatienceOf(nanobind::handle seconds) {
+  return seconds.is_none() ? Duration::max() : FromSeconds(nanobind::cast<double>(seconds));
+}
+
 TimePoint DeadlineOf(Clock& clock, nanobind::handle timeout) {
   if (timeout.is_none()) return kForever;
   return After(clock.Now(), FromSeconds(nanobind::cast<double>(timeout)));

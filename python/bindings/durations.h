@@ -14,6 +14,9 @@ inline double ToSeconds(Duration duration) { return std::chrono::duration<double
 // Longer than any run: beyond it a number of seconds does not fit a Duration. Raises ValueError of what is no time.
 Duration FromSeconds(double seconds);
 
+// How long `seconds` are; None: as long as it takes.
+Duration PatienceOf(nanobind::handle seconds);
+
 // The end of a wait of `timeout` seconds from now; of None: kForever.
 TimePoint DeadlineOf(Clock& clock, nanobind::handle timeout);
 

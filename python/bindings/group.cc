@@ -42,7 +42,7 @@ void BindGroup(nb::module_& module) {
       .def("checkpoint", &Checkpoint)
       .def("release", &ReleaseCheckpoint)
       .def("report_progress", &ReportProgress)
-      .def("close", &CloseHandle<OpenedGroup>);
+      .def("close", &CloseHandle<OpenedGroup>, nb::arg("patience") = nb::none());
 }
 
 }  // namespace batchweave::python

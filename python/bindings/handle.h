@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "python/bindings/durations.h"
 #include "python/bindings/errors.h"
 #include "python/bindings/interrupt.h"
 
@@ -62,10 +63,11 @@ class Handle {
   pid_t process_ = getpid();
 };
 
-// Closes: lets go as a call that Ctrl-C ends, since the object may have threads to end that wait for the store.
+// Closes: lets go as a call that Ctrl-C ends, since the object may have threads to end that wait for the store. Those are
+// awaited for `patience` seconds; None: for as long as it takes.
 template <typename T>
-void CloseHandle(Handle<T>& handle) {
-  if (handle.is_open()) RunBlocking([object = handle.Take()] { return true; });
+void CloseHandle(Handle<T>& handle, nanobind::handle patience) {
+  if (handle.is_open()) RunBlockingFor(PatienceOf(patience), [object = handle.Take()] { return true; });
   handle.Release();
 }
 

@@ -34,9 +34,10 @@ bool HandlesSignals();
 // Raises what a handler of a signal that came meanwhile raises. The GIL is held.
 void CheckSignals();
 
-// Returns what `call` returns, and keeps its captures no longer than that takes. They must hold all that it uses.
+// Returns what `call` returns, and keeps its captures no longer than that takes. They must hold all that it uses. In the
+// thread that handles signals a call that takes longer than `patience` is left to end alone, and there is no outcome.
 template <typename Call>
-std::invoke_result_t<Call&> RunBlocking(Call call) {
+std::optional<std::invoke_result_t<Call&>> RunBlockingFor(Duration patience, Call call) {
   using Outcome = std::invoke_result_t<Call&>;
   ++blocking_calls;
   if (!HandlesSignals()) {
@@ -59,15 +60,23 @@ std::invoke_result_t<Call&> RunBlocking(Call call) {
     shared->outcome = std::move(outcome);
     shared->ended.notify_one();
   }).detach();
-  for (;;) {
+  for (Duration left = patience; left > Duration{}; left -= kSignalInterval) {
     {
       const nanobind::gil_scoped_release release;
       std::unique_lock lock(shared->mutex);
-      if (shared->ended.wait_for(lock, kSignalInterval, [&] { return shared->outcome.has_value(); })) break;
+      if (shared->ended.wait_for(lock, kSignalInterval, [&] { return shared->outcome.has_value(); })) {
+        return std::move(shared->outcome);
+      }
     }
     CheckSignals();
   }
-  return *std::move(shared->outcome);
+  return std::nullopt;
+}
+
+// The same with all the patience that it takes.
+template <typename Call>
+std::invoke_result_t<Call&> RunBlocking(Call call) {
+  return *RunBlockingFor(Duration::max(), std::move(call));
 }
 
 }  // namespace batchweave::python

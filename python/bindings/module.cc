@@ -8,6 +8,16 @@
 
 namespace batchweave::python {
 
+namespace {
+
+uint64_t HashOf(nanobind::handle data) {
+  const BufferView view(data);
+  const nanobind::gil_scoped_release release;
+  return Hash64(view.bytes());
+}
+
+}  // namespace
+
 NB_MODULE(_native, module) {
   // An interpreter that ends while handles are open is no leak to tell of: their processes' ends are part of the design.
   nanobind::set_leak_warnings(false);
@@ -17,7 +27,7 @@ NB_MODULE(_native, module) {
   BindConsumer(module);
   BindGroup(module);
   BindStream(module);
-  module.def("hash64", [](nanobind::handle data) { return Hash64(BufferView(data).bytes()); });
+  module.def("hash64", &HashOf);
   module.def("blocking_calls", [] { return blocking_calls.load(); });
   module.def("signal_checks", [] { return signal_checks.load(); });
   module.attr("SIGNAL_INTERVAL") = ToSeconds(kSignalInterval);

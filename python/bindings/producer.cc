@@ -92,12 +92,12 @@ void Finish(const ProducerHandle& handle, nb::handle timeout) {
 }
 
 // Wakes calls that wait in other threads. The end waits for what is under way in the store.
-void Close(ProducerHandle& handle) {
+void Close(ProducerHandle& handle, nb::handle patience) {
   if (handle.is_open()) {
-    Unwrap(RunBlocking([opened = handle.Take()]() -> Result<void> {
+    RunBlockingFor(PatienceOf(patience), [opened = handle.Take()] {
       opened->producer.Close();
-      return {};
-    }));
+      return true;
+    });
   }
   handle.Release();
   ReleaseDropped();
@@ -119,7 +119,7 @@ void BindProducer(nb::module_& module) {
       .def("flush", &Flush, nb::arg().none())
       .def("finish", &Finish, nb::arg().none())
       .def("stats", &Stats)
-      .def("close", &Close)
+      .def("close", &Close, nb::arg("patience") = nb::none())
       .def_prop_ro("is_open", &ProducerHandle::is_open);
 }
 

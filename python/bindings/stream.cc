@@ -195,7 +195,7 @@ void BindStream(nb::module_& module) {
       .def("quarantine", &QuarantineSteps)
       .def("lift_quarantine", &LiftSteps)
       .def("info", &Info)
-      .def("close", &CloseHandle<OpenedStream>);
+      .def("close", &CloseHandle<OpenedStream>, nb::arg("patience") = nb::none());
   module.def("open", &Open);
 }
 

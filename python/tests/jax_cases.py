@@ -1,5 +1,6 @@
 """Host-local arrays, and global ones made of them, on the devices that the CPU stands for."""
 
+import documented
 import jax
 import jax.numpy as jnp
 import ml_dtypes
@@ -7,6 +8,7 @@ import numpy as np
 import pytest
 from jax.sharding import Mesh, NamedSharding, PartitionSpec
 
+import batchweave
 from batchweave import errors
 from batchweave.jax import StreamingDataLoader
 
@@ -62,9 +64,15 @@ def test_a_group_is_read_under_its_session(numbered):
     for wrong, message in (({"group": "train"}, "session"), ({"dp_rank": 1}, "go together")):
         with pytest.raises(errors.InvalidArgument, match=message):
             StreamingDataLoader(numbered, **wrong)
+    with pytest.raises(TypeError, match=r"prefetch; .*prefetch_steps"):
+        StreamingDataLoader(numbered, prefetch=3)
 
 
 def test_bytes_are_no_arrays(stream, publish):
     publish(1)
     with pytest.raises(errors.SchemaMismatch, match="octet-stream"):
         next(iter(StreamingDataLoader(stream)))
+
+
+def test_the_loader_is_documented_and_typed():
+    documented.check(batchweave.jax.StreamingDataLoader)  # Which needs no import of its own.

@@ -21,7 +21,8 @@ def test_a_short_run_gives_every_figure(tmp_path):
     assert done.returncode == 0, done.stderr[-4000:]
     figures = json.loads(done.stdout.splitlines()[-1])
     assert set(TARGETS) <= set(figures)
-    for peer in ("mosaic", "webdataset", "litdata", "torch_mmap_fresh", "torch_mmap_fresh_checked"):
+    floors = ("torch_mmap_fresh", "torch_mmap_fresh_checked", "plain_read", "plain_read_checked")
+    for peer in ("mosaic", "webdataset", "litdata", *floors):
         for what in ("ids", "sum"):
             assert figures[f"ratio_vs_{peer}_{what}"] > 0
             assert figures[f"workers_{peer}_{what}"] in (0, 1, 2)

@@ -86,6 +86,51 @@ def test_ctrl_c_ends_a_wait_at_the_next_look(url, run_python, wait):
     assert printed == "interrupted\n"
 
 
+# The threads that read are stuck for ever; the block that Ctrl-C ends waits for them hardly, and the interpreter's end not.
+@pytest.mark.parametrize(
+    "read",
+    [
+        "consumer.next()",
+        "list(batchweave.torch.StreamingDataLoader(stream, dp_rank=0, dp_size=1))",
+        "list(batchweave.torch.StreamingDataLoader(stream, dp_rank=0, dp_size=1, shuffle_seed=1))",
+    ],
+)
+def test_ctrl_c_ends_blocks_though_the_store_hangs(url, run_python, read):
+    printed = run_python(
+        f"""
+        import os, pathlib, signal, sys, threading, time, batchweave
+        from batchweave import _native
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        main = threading.get_ident()
+
+        def interrupt():
+            began = _native.signal_checks()
+            while _native.signal_checks() < began + 2 and sys._current_frames()[main].f_code.co_name != "wait":
+                time.sleep(0.01)
+            os.kill(os.getpid(), signal.SIGINT)
+
+        try:
+            with batchweave.open(sys.argv[1], create=True, durable=False) as stream:
+                with stream.producer("source") as producer:
+                    for step in range(6):
+                        producer.publish([[{{"ids": [step]}}]])
+                stream.seal()
+                for path in pathlib.Path(stream.url).glob("*/data/**/*"):
+                    if path.is_file():
+                        path.unlink()
+                        os.mkfifo(path)  # Nobody writes to it: opening it waits for ever.
+                with stream.consumer() as consumer:
+                    "torch" in {read!r} and batchweave.torch
+                    threading.Thread(target=interrupt, daemon=True).start()
+                    {read}
+        except KeyboardInterrupt:
+            print("interrupted")
+        """,
+        url,
+    )
+    assert printed == "interrupted\n"
+
+
 BLOCKING = {
     Stream: {
         "producer", "consumer", "write_part", "create_group", "open_group", "seal", "quarantine", "lift_quarantine", "info",

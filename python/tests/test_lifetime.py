@@ -3,7 +3,6 @@
 import gc
 import os
 import signal
-import subprocess
 import sys
 import threading
 import time
@@ -148,27 +147,6 @@ def test_nothing_runs_before_the_first_step(url, run_python):
         url,
     )
     assert printed == "none\n"
-
-
-# Covers G6.
-def test_no_shared_memory_is_made(url, tmp_path):
-    script = """if True:
-        import sys, batchweave
-        with batchweave.open(sys.argv[1], create=True, durable=False) as stream:
-            with stream.producer("source") as producer:
-                producer.publish([[b"a"]])
-            with stream.consumer() as consumer:
-                batch = consumer.next()
-                assert not [line for line in open("/proc/self/maps") if "/dev/shm" in line]
-    """
-    # By what it opens, not by what is there: other processes of the machine have theirs.
-    trace = tmp_path / "trace"
-    calls = "trace=open,openat,openat2,creat,mknod,mknodat"
-    command = ["strace", "-f", "-qq", "-e", calls, "-o", trace, sys.executable, "-c", script, url]
-    subprocess.run(list(map(str, command)), check=True, timeout=300)
-    opened = trace.read_text()
-    assert "stream.json" in opened
-    assert "/dev/shm" not in opened
 
 
 @pytest.mark.parametrize("end", ["", "sys.exit(0)", "raise SystemExit(0)"])

@@ -7,7 +7,6 @@ import subprocess
 import sys
 
 import pytest
-import torch
 
 import batchweave
 
@@ -17,15 +16,10 @@ _HUNG_AFTER = 600  # Seconds; a busy machine needs minutes to load these framewo
 
 
 @pytest.fixture
-def data(stream):
+def data(url):
     """A sealed stream of four numbered samples a step, in two slices."""
-    with stream.producer("source") as producer:
-        for step in range(STEPS):
-            ids = torch.arange(4 * step, 4 * step + 4)
-            x = torch.stack([ids * 0.01] * 4, dim=1)
-            producer.publish([[{"ids": ids[:2], "x": x[:2]}], [{"ids": ids[2:], "x": x[2:]}]])
-    stream.seal()
-    return stream
+    run([RECIPES / "publish.py", url, STEPS])
+    return url
 
 
 def run(command):
@@ -41,21 +35,27 @@ def run(command):
 )
 def test_a_framework_goes_on_where_its_checkpoint_was(data, tmp_path, recipe, group, first_saved, last_saved):
     folder = tmp_path / "saved"
-    folder.mkdir()
     # With a checkpoint after every second step.
-    first = run([RECIPES / recipe, data.url, folder, 5])
-    second = run([RECIPES / recipe, data.url, folder, STEPS])
+    first = run([RECIPES / recipe, data, folder, 5])
+    second = run([RECIPES / recipe, data, folder, STEPS])
     assert ast.literal_eval(first[-1]) == [0, 1, 2, 3, 4]
     assert ast.literal_eval(second[-1]) == list(range(first_saved, STEPS))
-    with batchweave.open(data.url) as stream:
+    with batchweave.open(data) as stream:
         checkpoints = stream.info().groups[group].checkpoints
     assert max(checkpoints.values()) == last_saved
 
 
+@pytest.mark.parametrize("recipe", sorted(path.name for path in RECIPES.glob("*.py")))
+def test_a_recipe_says_how_it_is_run(recipe):
+    done = subprocess.run([sys.executable, RECIPES / recipe], capture_output=True, text=True, timeout=_HUNG_AFTER)
+    assert done.returncode != 0
+    assert f"{recipe} STREAM_URL" in done.stderr
+
+
 def test_a_loop_by_explicit_groups(data, tmp_path):
     torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 4]
-    run([*torchrun, RECIPES / "megatron_loop.py", data.url, tmp_path, 2])
-    ranks = [json.loads((tmp_path / f"rank-{rank}").read_text()) for rank in range(4)]
+    run([*torchrun, RECIPES / "megatron_loop.py", data, tmp_path / "told", 2])
+    ranks = [json.loads((tmp_path / "told" / f"rank-{rank}").read_text()) for rank in range(4)]
     assert ranks[0] == ranks[1]
     assert ranks[2] == ranks[3]
     assert [line["weight"] for line in ranks[0]] == [line["weight"] for line in ranks[2]]

@@ -122,6 +122,8 @@ def test_other_orders_in_memory_are_written_alike():
         ({"a": np.zeros(2, [("x", "i4")])}, "tensor 'a'"),
         ({"a": np.zeros(2, np.complex128)}, "complex128"),
         ({"a": np.array("2020-01-01", "M8[D]")}, "datetime64"),
+        ({"a": [[1, 2], [3]]}, "tensor 'a' is no array: found list.*shape"),
+        ({"a": None}, "tensor 'a': dtype object"),
         ({7: np.zeros(2)}, "name is a str.*7"),
         ({"__metadata__": np.zeros(2)}, "__metadata__"),
     ],

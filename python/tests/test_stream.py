@@ -296,6 +296,21 @@ def test_a_pickled_stream_is_opened_anew_without_its_secrets(stream, url, publis
     assert travels == {name: value for name, value in options.items() if value == "shown"}
 
 
+def test_what_is_of_one_process_is_not_pickled(stream, publish):
+    publish(1)
+    with stream.consumer() as consumer, stream.producer("source") as producer, stream.open_group("g", create=True) as group:
+        batch = consumer.next()
+        for handle, message in (
+            (consumer, "a Consumer .* pickle its stream"),
+            (producer, "a Producer .* pickle its stream"),
+            (group, "a Group .* pickle its stream"),
+            (batch, "a RankBatch .* tensors of its slices"),
+            (batch[0], "a Slice .* pickle its bytes"),
+        ):
+            with pytest.raises(TypeError, match=message):
+                pickle.dumps(handle)
+
+
 def test_a_pickled_stream_is_refused_where_another_has_its_name(stream, tmp_path, publish):
     pickled = pickle.dumps(stream)
     (tmp_path / "run").rename(tmp_path / "elsewhere")

@@ -74,6 +74,17 @@ def test_tensors_of_any_layout_in_memory_are_stored():
     assert to_torch(joined({"a": turned}))[0]["a"].tolist() == [1 - 2j]
 
 
+class Own(torch.Tensor):
+    """Of a user's own class."""
+
+
+def test_a_tensor_of_a_class_of_the_users_is_one():
+    tensor = example(torch.bfloat16)
+    assert_same(to_torch(joined({"a": tensor.as_subclass(Own)}))[0], {"a": tensor})
+    with pytest.raises(errors.InvalidArgument, match="requires grad"):
+        encode({"a": torch.zeros(2, requires_grad=True).as_subclass(Own)})
+
+
 @pytest.mark.parametrize(
     ("tensor", "message"),
     [

@@ -1,4 +1,4 @@
-"""The Trainer of Hugging Face over a stream: python hf_trainer.py STREAM_URL FOLDER STEPS
+"""The Trainer of Hugging Face over a stream, as publish.py makes one: python hf_trainer.py STREAM_URL FOLDER STEPS
 
 The Trainer would deal batches out to ranks, and skip what a resumed job has seen. The loader knows both, so it is given as it
 is: get_train_dataloader says so, and ignore_data_skip. Its state lies in the folder of each checkpoint.
@@ -72,7 +72,7 @@ class StreamTrainer(Trainer):
 def main(url: str, folder: str, steps: int) -> list[int]:
     """Trains up to `steps` steps in all; tells which it has trained on."""
     batches = Batches(StreamingDataLoader(batchweave.open(url), group="hf"))
-    saved = get_last_checkpoint(folder)
+    saved = get_last_checkpoint(folder) if pathlib.Path(folder).is_dir() else None
     if saved is not None:
         batches.loader.load_state_dict(json.loads((pathlib.Path(saved) / STATE).read_text()))
     arguments = TrainingArguments(
@@ -91,4 +91,6 @@ def main(url: str, folder: str, steps: int) -> list[int]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) != 4:
+        sys.exit(__doc__)
     print(main(sys.argv[1], sys.argv[2], int(sys.argv[3])))

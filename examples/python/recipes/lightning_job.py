@@ -1,4 +1,4 @@
-"""Lightning over a stream: python lightning_job.py STREAM_URL FOLDER
+"""Lightning over a stream, as publish.py makes one: python lightning_job.py STREAM_URL FOLDER [STEPS]
 
 Lightning takes a batch ahead of the training, to know which is the last. So the module saves the state after the step that it
 has trained on, and Lightning is given an iterable without a state: that of a loader it would save too, one batch too far.
@@ -85,4 +85,6 @@ def main(url: str, folder: str, steps: int = -1) -> list[int]:
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
     print(main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else -1))

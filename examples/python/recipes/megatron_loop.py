@@ -1,4 +1,6 @@
-"""A loop in the manner of Megatron, by explicit groups: torchrun --nproc-per-node 4 megatron_loop.py STREAM_URL FOLDER [TP]
+"""A loop in the manner of Megatron, by explicit groups, over a stream as publish.py makes one:
+
+    torchrun --nproc-per-node 4 megatron_loop.py STREAM_URL FOLDER [TP]
 
 Ranks are given by number, as megatron.core.parallel_state tells them; one tensor-parallel rank reads for its group; a step's
 batch is cut into micro-batches; every rank of a pipeline would read the same.
@@ -49,9 +51,12 @@ def main(url: str, folder: str, tp_size: int = 1) -> None:
             weight -= 0.1 * weight.grad / dist.get_world_size(dp)
         weight.grad = None
         trained.append({"step": step, "ids": batch["ids"].tolist(), "weight": weight.sum().item()})
+    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
     pathlib.Path(folder, f"rank-{dist.get_rank()}").write_text(json.dumps(trained))
     dist.destroy_process_group()
 
 
 if __name__ == "__main__":
+    if len(sys.argv) not in (3, 4):
+        sys.exit(__doc__)
     main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 1)

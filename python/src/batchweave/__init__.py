@@ -5,7 +5,14 @@
 ...     producer.publish([[{"ids": ids}]], cursor=b"17")
 >>> for batch in stream.consumer(dp_rank=0, dp_size=1):
 ...     train(batch[0].torch())
+
+``batchweave.torch`` and ``batchweave.jax`` are what training loops iterate; they are imported when first used.
 """
+
+from __future__ import annotations
+
+import importlib
+from types import ModuleType
 
 from batchweave import errors
 from batchweave._batch import GlobalBatch
@@ -39,3 +46,9 @@ __all__ = [
     "open",
     "schema_hash",
 ]
+
+
+def __getattr__(name: str) -> ModuleType:
+    if name in ("torch", "jax"):
+        return importlib.import_module(f"batchweave.{name}")
+    raise AttributeError(f"module 'batchweave' has no attribute {name!r}")

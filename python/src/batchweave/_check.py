@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
+from collections.abc import Iterable
 from typing import Any
 
 from batchweave.errors import InvalidArgument
@@ -42,3 +43,12 @@ def text(name: str, value: Any) -> str:
     if not isinstance(value, str):
         raise InvalidArgument(f"{name} is a str: found {value!r}")
     return value
+
+
+def options(given: Iterable[str], known: Iterable[str]) -> None:
+    """Refuses keyword arguments that are passed on, as Python does where there is nobody to pass them on to."""
+    unknown = sorted(set(given) - set(known))
+    if unknown:
+        raise TypeError(
+            f"unexpected keyword arguments: {', '.join(unknown)}; beside those of its own it takes {', '.join(known)}"
+        )

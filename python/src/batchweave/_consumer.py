@@ -16,19 +16,28 @@ if TYPE_CHECKING:
     import torch
 
 
-class Slice:
+class Slice(_lifetime.OfOneProcess):
     """One slice of a step, in memory that goes back to the consumer when the last view of it is gone.
 
     The memory is this rank's alone and may be written.
     """
 
-    __slots__ = ("_batch", "_native", "cp", "dp")
+    __slots__ = ("_batch", "_native")
+    _instead = "pickle its bytes, arrays or tensors"
 
     def __init__(self, native: _native.Slice, batch: _native.RankBatch) -> None:
         self._native = native
         self._batch = batch
-        self.dp: int = native.dp  #: its place in the batch's grid
-        self.cp: int = native.cp
+
+    @property
+    def dp(self) -> int:
+        """Its place in the batch's grid, along dp."""
+        return self._native.dp
+
+    @property
+    def cp(self) -> int:
+        """And along cp."""
+        return self._native.cp
 
     @property
     def data(self) -> memoryview:
@@ -74,10 +83,11 @@ class Slice:
         return arrays
 
 
-class RankBatch:
+class RankBatch(_lifetime.OfOneProcess):
     """What one rank gets of one step: a sequence of its slices, in the order of the grid: cp outermost, dp innermost."""
 
     __slots__ = ("_native", "slices", "step")
+    _instead = "pickle the bytes, arrays or tensors of its slices"
 
     def __init__(self, native: _native.RankBatch) -> None:
         self._native = native
@@ -155,7 +165,7 @@ class ConsumerStats:
     newest_known: int  #: one past the newest step, as last seen
 
 
-class Consumer:
+class Consumer(_lifetime.OfOneProcess):
     """One rank's way through the stream, step after step: fetched ahead, verified. Its whole state is ``position``.
 
     Made by :meth:`Stream.consumer`. Iterating ends at the end of a sealed stream, and may go on after an error: that leaves
@@ -207,4 +217,4 @@ class Consumer:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+        self._native.close(_lifetime.patience(kind))

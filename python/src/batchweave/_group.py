@@ -7,7 +7,7 @@ from types import TracebackType
 from batchweave import _check, _lifetime, _native
 
 
-class Group:
+class Group(_lifetime.OfOneProcess):
     """A training job's hold on the stream, as the one rank has it that opened its session.
 
     Made by :meth:`Stream.open_group` on one rank, at each (re)start of the job; all ranks open their consumers with its
@@ -64,4 +64,4 @@ class Group:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+        self._native.close(_lifetime.patience(kind))

@@ -30,7 +30,7 @@ class ProducerStats:
     waited_for_room: float  #: publish() waited for memory: upload or commit is behind
 
 
-class Producer:
+class Producer(_lifetime.OfOneProcess):
     """A named source of global batches: each appears to all ranks whole, once and in order, with the source's cursor.
 
     Made by :meth:`Stream.producer`. As a context manager it flushes at a clean end, and at an exception drops what was
@@ -187,8 +187,11 @@ class Producer:
         try:
             if kind is None and self._native.is_open and not self._finished:
                 self.flush()
+        except BaseException as failed:
+            kind = type(failed)
+            raise
         finally:
-            self.close()
+            self._native.close(_lifetime.patience(kind))
 
 
 def _or_none(timeout: float | None) -> float | None:

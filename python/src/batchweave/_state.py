@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from batchweave.errors import InvalidArgument
 
 _VERSION = 1
 
 
-@dataclass(frozen=True)
-class State:
+class State(NamedTuple):
     """``step``: the next one, counted along the epoch; ``seed``: of the epochs' orders, -1 where there is none."""
 
     stream: str
@@ -20,14 +18,14 @@ class State:
     seed: int = -1
 
     def to_dict(self) -> dict[str, Any]:
-        return {"version": _VERSION, **asdict(self)}
+        return {"version": _VERSION, **self._asdict()}
 
     @classmethod
     def from_dict(cls, state: Any, stream: str, seed: int) -> State:
         """Errors: ``InvalidArgument`` (another version's, another stream's, of another seed, no state)."""
         if not isinstance(state, dict) or state.get("version") != _VERSION:
             raise InvalidArgument(f"no state of this version ({_VERSION}): found {state!r:.200}")
-        found = {name: state.get(name) for name in cls.__dataclass_fields__}
+        found = {name: state.get(name) for name in cls._fields}
         numbers = (found["step"], found["epoch"], found["seed"])
         if not isinstance(found["stream"], str) or not all(type(number) is int for number in numbers) or min(numbers[:2]) < 0:
             raise InvalidArgument(f"a state that is damaged: found {state!r:.200}")

@@ -20,6 +20,9 @@ from batchweave.errors import AlreadyExists, InvalidArgument, NotFound
 # Of ranks, threads and steps ahead: what fits in C++, which has limits of its own and says them.
 _COUNT_MAX = 2**32 - 1
 
+#: Options of Stream.consumer() that loaders leave as they are.
+READING_OPTIONS = ("allow_uneven", "prefetch_steps", "prefetch_bytes", "prefetch_threads", "stall_after")
+
 
 def open(url: str, *, create: bool = False, storage_options: Mapping[str, str] | None = None, durable: bool = True) -> Stream:
     """Open the stream at ``url``: the URL of a folder that exists, and the stream's name as the last component.
@@ -292,15 +295,18 @@ class Stream:
 
     def close(self) -> None:
         """What was opened on it stays open."""
+        self._close(None)
+
+    def _close(self, patience: float | None) -> None:
         self._closed = True
         if self._native is not None:
-            self._native.close()
+            self._native.close(patience)
 
     def __enter__(self) -> Stream:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
-        self.close()
+        self._close(_lifetime.patience(kind))
 
     def __getstate__(self) -> dict[str, Any]:
         options = {name: value for name, value in self._storage_options.items() if not _is_secret(name)}

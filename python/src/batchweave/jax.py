@@ -10,14 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-import jax
 import numpy as np
 
-from batchweave import RankBatch, Stream
+from batchweave import RankBatch, Stream, _check
 from batchweave._join import join
+from batchweave._needs import needs
 from batchweave._state import State
+from batchweave._stream import READING_OPTIONS
 from batchweave.errors import InvalidArgument, SchemaMismatch
 from batchweave.safetensors import CONTENT_TYPE
+
+with needs("jax", "0.4.30"):
+    import jax
 
 __all__ = ["StreamingDataLoader"]
 
@@ -32,7 +36,8 @@ class StreamingDataLoader:
     ``sharding``: of the global arrays, or a dict of one for each name; they are made by
     ``jax.make_array_from_process_local_data``. Without, iterating gives this process's numpy arrays: of one slice views of
     what was received, not copies. ``group`` and ``session``: whose hold it reads under; one process opens the group, and tells
-    the others its session. ``start``: the first step. ``consumer``: options of :meth:`batchweave.Stream.consumer`.
+    the others its session. ``start``: the first step. ``consumer``: ``allow_uneven``, ``prefetch_steps``, ``prefetch_bytes``,
+    ``prefetch_threads``, ``stall_after``, as of :meth:`batchweave.Stream.consumer`.
 
     Errors: those of :class:`batchweave.Consumer`; :class:`~batchweave.errors.InvalidArgument` (a group without its session; an
     array without a sharding), :class:`~batchweave.errors.SchemaMismatch` (slices that are bytes).
@@ -64,6 +69,7 @@ class StreamingDataLoader:
             "cp_rank": cp_rank,
             "cp_size": cp_size,
         }
+        _check.options(consumer, READING_OPTIONS)
         self.stream = stream
         self._options = {**consumer, **ranks, "group": group, "session": session}
         self._sharding = sharding

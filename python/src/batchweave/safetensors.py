@@ -128,15 +128,16 @@ def to_torch(buffer: Any) -> tuple[dict[str, torch.Tensor], int]:
     layout = _layout_of(buffer)
     tensors = {}
     for name, kind, shape, begin, count in layout.places:
-        dtype = getattr(torch, _KINDS[kind].torch)
+        carrier, dtype = _carrier(kind)
         if count == 0:
             tensors[name] = torch.empty(shape, dtype=dtype)
             continue
-        item_bytes = _KINDS[kind].item_bytes
         memory = buffer
-        if begin % item_bytes:
-            memory, begin = bytearray(memoryview(buffer)[begin : begin + count * item_bytes]), 0
-        tensors[name] = torch.frombuffer(memory, dtype=dtype, count=count, offset=begin).view(shape)
+        if begin % carrier.itemsize:
+            memory, begin = bytearray(memoryview(buffer)[begin : begin + count * carrier.itemsize]), 0
+        # By way of numpy: torch.frombuffer() and view() take longer.
+        tensor = torch.from_numpy(np.ndarray(shape, carrier, memory, begin))
+        tensors[name] = tensor if tensor.dtype == dtype else tensor.view(dtype)
     return tensors, layout.schema_hash
 
 
@@ -147,9 +148,12 @@ def _checked_name(name: Any) -> str:
 
 
 def _array_of(name: str, tensor: Any) -> _Array:
-    if type(tensor).__module__.split(".")[0] == "torch":
+    if any(kind.__module__.split(".")[0] == "torch" for kind in type(tensor).__mro__):
         return _array_of_torch(name, tensor)
-    array = np.asarray(tensor)
+    try:
+        array = np.asarray(tensor)
+    except (TypeError, ValueError, RuntimeError) as error:
+        raise InvalidArgument(f"tensor {name!r} is no array: found {type(tensor).__name__}: {error}") from None
     if array.dtype.hasobject or array.dtype.name not in _NAME_OF_NUMPY:
         raise InvalidArgument(
             f"tensor {name!r}: dtype {array.dtype} cannot be stored; known are {', '.join(sorted(_NAME_OF_NUMPY))}"
@@ -227,6 +231,16 @@ def _place(name: str, fields: dict[str, Any], data_begin: int) -> _Place:
 def _schema_hash(schema: Any) -> int:
     text = "".join(f"{name}\n{kind}\n{dimensions}\n" for name, kind, dimensions in sorted(schema))
     return _native.hash64(text.encode()) or 1
+
+
+@functools.cache
+def _carrier(kind: str) -> tuple[np.dtype, torch.dtype]:
+    """A dtype of numpy that torch takes, with items of the same size, and what they are in truth."""
+    import torch
+
+    described = _KINDS[kind]
+    carrier = f"int{8 * described.item_bytes}" if described.needs_ml_dtypes else described.numpy
+    return np.dtype(carrier), getattr(torch, described.torch)
 
 
 @functools.cache

@@ -19,7 +19,7 @@ from batchweave.bench._report import Figure, complete, to_table
 OURS = "batchweave"
 #: Each of them at its best of these: variants of one loader, num_workers.
 PEERS = {"mosaic": ["mosaic"], "webdataset": ["webdataset"], "litdata": ["litdata", "litdata_tokens"]}
-FLOORS = {"torch_mmap_fresh": ["torch_mmap_fresh"], "torch_mmap_fresh_checked": ["torch_mmap_fresh_checked"]}
+FLOORS = {name: [name] for name in ("torch_mmap_fresh", "torch_mmap_fresh_checked", "plain_read", "plain_read_checked")}
 WORKERS = (0, 1, 2)
 
 _BATCH = 16
@@ -138,6 +138,9 @@ def _beside_peers(settings: Settings, processes: dict[str, Process]) -> list[Fig
             figures.append(Figure(f"ratio_vs_{peer}_{what}", ratio(turns[OURS], turns[peer]), f"over {how}"))
             figures.append(Figure(f"mib_per_s_{peer}_{what}", mib / statistics.median(turns[peer]), f"of {how}"))
             figures.append(Figure(f"workers_{peer}_{what}", entrant.workers, "which was the best of 0, 1, 2"))
+        for name in ("plain_read", "plain_read_checked"):
+            key, meaning = f"{name}_ratio_vs_litdata_{what}", "of a bare loop, over LitData: no reader of that kind gets more"
+            figures.append(Figure(key, ratio(turns[name], turns["litdata"]), meaning))
     return figures
 
 

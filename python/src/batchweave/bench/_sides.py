@@ -48,6 +48,8 @@ _SIDES = {
     "litdata_tokens": ("batchweave.bench._litdata", "LitDataTokens"),
     "torch_mmap_fresh": ("batchweave.bench._torch_mmap", "TorchMmap"),
     "torch_mmap_fresh_checked": ("batchweave.bench._torch_mmap", "TorchMmapChecked"),
+    "plain_read": ("batchweave.bench._plain", "PlainRead"),
+    "plain_read_checked": ("batchweave.bench._plain", "PlainReadChecked"),
 }
 
 

@@ -6,9 +6,12 @@
 ...     train(batch)
 """
 
-from batchweave.torch._collate import collate
-from batchweave.torch._dataset import StreamingDataset
-from batchweave.torch._loader import StreamingDataLoader
-from batchweave.torch._place import Place
+from batchweave._needs import needs
+
+with needs("torch", "2.6"):
+    from batchweave.torch._collate import collate
+    from batchweave.torch._dataset import StreamingDataset
+    from batchweave.torch._loader import StreamingDataLoader
+    from batchweave.torch._place import Place
 
 __all__ = ["Place", "StreamingDataLoader", "StreamingDataset", "collate"]

@@ -17,6 +17,8 @@ def collate(batch: RankBatch) -> Any:
     """
     if batch.content_type != safetensors.CONTENT_TYPE:
         return [_as_tensor(one.data) for one in batch]
+    if len(batch.slices) == 1:
+        return batch.slices[0].torch()
     return join(((one.dp, one.torch()) for one in batch), torch.cat)
 
 

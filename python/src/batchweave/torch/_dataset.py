@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future
 from typing import Any
 
 from numpy.random import PCG64, Generator
 from torch.distributed.device_mesh import DeviceMesh
 from torch.utils.data import IterableDataset, get_worker_info
 
-from batchweave import RankBatch, Stream
+from batchweave import RankBatch, Stream, _check
 from batchweave._state import State
+from batchweave._stream import READING_OPTIONS
 from batchweave.errors import InvalidArgument
+from batchweave.torch._ahead import Ahead
 from batchweave.torch._collate import collate as default_collate
 from batchweave.torch._place import Place, place_of
 
@@ -28,8 +30,8 @@ class StreamingDataset(IterableDataset):
     ``group`` and ``session``: whose hold it reads under, as of :meth:`batchweave.Stream.consumer`. The rank's place is that in
     ``device_mesh`` (see :meth:`Place.of_mesh`), or by ``dp_rank`` of ``dp_size`` and ``cp_rank`` of ``cp_size``, or else all
     ranks of the process group, or of RANK and WORLD_SIZE, are dp. ``collate``: from a :class:`batchweave.RankBatch` to what
-    iterating gives; without, see :func:`collate`. ``start``: the first step. ``consumer``: options of
-    :meth:`batchweave.Stream.consumer`, as ``prefetch_steps``.
+    iterating gives; without, see :func:`collate`. ``start``: the first step. ``consumer``: ``allow_uneven``,
+    ``prefetch_steps``, ``prefetch_bytes``, ``prefetch_threads``, ``stall_after``, as of :meth:`batchweave.Stream.consumer`.
 
     ``epochs``: passes over a sealed stream from ``start`` to its end. ``shuffle_seed``: each epoch in an order of its own,
     alike on every rank; it permutes steps, not samples.
@@ -60,6 +62,7 @@ class StreamingDataset(IterableDataset):
     ) -> None:
         if epochs < 1 or (shuffle_seed is not None and shuffle_seed < 0):
             raise InvalidArgument(f"epochs is 1 or more, and shuffle_seed 0 or more: found {epochs}, {shuffle_seed}")
+        _check.options(consumer, READING_OPTIONS)
         self.stream = stream
         self.group = group
         self.session = session
@@ -125,9 +128,9 @@ class StreamingDataset(IterableDataset):
     def _shuffled(self, state: State, end: int) -> Iterator[tuple[int, RankBatch]]:
         order = Generator(PCG64([self._seed, state.epoch])).permutation(end - self.start)
         waiting: deque[tuple[int, Future[RankBatch | None]]] = deque()
-        with ThreadPoolExecutor(_SHUFFLED_THREADS, "bw-shuffled") as threads:
+        with Ahead(self._read, _SHUFFLED_THREADS) as reads:
             for index in range(state.step - self.start, end - self.start):
-                waiting.append((self.start + index + 1, threads.submit(self._read, self.start + int(order[index]))))
+                waiting.append((self.start + index + 1, reads.call(self.start + int(order[index]))))
                 if len(waiting) > _SHUFFLED_AHEAD:
                     yield from _taken(waiting.popleft())
             while waiting:

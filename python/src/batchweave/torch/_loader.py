@@ -143,7 +143,8 @@ class StreamingDataLoader:
     def _read(self) -> Iterator[tuple[Any, int, Any]]:
         if not self._workers["num_workers"]:
             return self.dataset.states_and_batches()
-        return iter(DataLoader(_WithStates(self.dataset), batch_size=None, **self._workers))  # type: ignore[arg-type]
+        with torch.random.fork_rng(devices=[]):  # It draws a seed for its workers: the job's own state stays as it was.
+            return iter(DataLoader(_WithStates(self.dataset), batch_size=None, collate_fn=_as_it_is, **self._workers))
 
     def _open_session(self) -> None:
         together = dist.is_available() and dist.is_initialized()
@@ -191,6 +192,11 @@ class _WithStates(IterableDataset):
 
     def __iter__(self) -> Iterator[tuple[Any, int, Any]]:
         return self._dataset.states_and_batches()
+
+
+def _as_it_is(item: Any) -> Any:
+    """Without it, a DataLoader makes tensors of arrays."""
+    return item
 
 
 def _tp_group(device_mesh: DeviceMesh | None, tp_group: dist.ProcessGroup | None) -> dist.ProcessGroup:
