@@ -67,6 +67,8 @@ nb::dict Stats(const ProducerHandle& handle) {
   all["committed"] = stats.committed;
   all["published_bytes"] = stats.published_bytes;
   all["pending_bytes"] = stats.pending_bytes;
+  all["late"] = stats.late;
+  all["staleness_max"] = ToSeconds(stats.staleness_max);
   all["commits"] = stats.commits;
   all["commits_lost"] = stats.commits_lost;
   all["retries"] = stats.retries;

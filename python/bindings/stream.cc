@@ -51,6 +51,7 @@ Handle<OpenedProducer> OpenProducer(const StreamHandle& handle, std::string name
                                 .upload_threads = nb::cast<uint32_t>(given["upload_threads"]),
                                 .max_lead_steps = nb::cast<uint64_t>(given["max_lead_steps"]),
                                 .max_lead_bytes = nb::cast<uint64_t>(given["max_lead_bytes"]),
+                                .max_staleness = FromSeconds(nb::cast<double>(given["max_staleness"])),
                                 .stall_after = FromSeconds(nb::cast<double>(given["stall_after"]))};
   using Opened = std::shared_ptr<OpenedProducer>;
   return Handle(Unwrap(RunBlocking([on = handle.Get(), name = std::move(name), options]() -> Result<Opened> {

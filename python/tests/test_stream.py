@@ -129,6 +129,15 @@ def test_a_step_in_the_middle_costs_no_more_than_the_first(stream, publish):
 
 
 # Covers G8.
+def test_what_is_committed_later_than_wanted_is_counted(stream):
+    for name, max_staleness, late in (("hasty", 1e-9, 1), ("patient", 3600.0, 0)):
+        with stream.producer(name, max_staleness=max_staleness) as producer:
+            producer.publish([[b"x"]])
+            producer.flush()
+            stats = producer.stats()
+            assert (stats.late, stats.staleness_max > 0) == (late, True)
+
+
 def test_a_stall_is_told_after_stall_after(stream):
     with stream.consumer(stall_after=0.05) as consumer, pytest.raises(errors.StreamStalled, match="nothing is committed"):
         next(consumer)
@@ -201,6 +210,7 @@ def test_names_positions_and_ranges_that_are_none_are_refused(stream, publish):
         (lambda: stream.producer("x", upload_threads=65), "upload_threads is from 1 to 64: found=65"),
         (lambda: stream.producer("x", upload_threads=2**32), "upload_threads is a whole number from 0 to 4294967295"),
         (lambda: stream.producer("x", stall_after=0), "stall_after is above 0"),
+        (lambda: stream.producer("x", max_staleness=-1), "max_staleness is a number of seconds"),
         (lambda: stream.consumer(prefetch_threads=0), "prefetch_threads is from 1 to 64: found=0"),
         (lambda: stream.consumer(prefetch_threads=65), "prefetch_threads is from 1 to 64: found=65"),
         (lambda: stream.producer("x", pending_bytes=-1), "pending_bytes.*found -1"),

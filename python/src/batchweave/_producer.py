@@ -24,6 +24,8 @@ class ProducerStats:
     committed: int  #: of those, batches that every rank can see
     published_bytes: int
     pending_bytes: int  #: now
+    late: int  #: of those committed, longer after their upload than max_staleness
+    staleness_max: float  #: the longest from the upload of a batch until this process knew it committed
     commits: int  #: versions that this process made, for all its producers
     commits_lost: int  #: its attempts that another process won
     retries: int  #: uploads begun again

@@ -138,6 +138,7 @@ class Stream:
         upload_threads: int = 2,
         max_lead_steps: int = 0,
         max_lead_bytes: int = 0,
+        max_staleness: float = 0.0,
         stall_after: float = 300.0,
     ) -> Producer:
         """Open a source of batches by its name, and fence whoever held the name before.
@@ -145,7 +146,9 @@ class Stream:
         ``reopen``: go on with one that has finished. ``forget``: the name is used once, as for a task: some time after
         finish() the stream does not know it any more. ``pending_bytes``: queued and in flight at most; publish() waits for
         room. ``max_lead_steps``, ``max_lead_bytes``: publish() waits while the stream is so far ahead of its slowest group;
-        0: no limit. ``stall_after``: seconds without any progress after which a wait is given up.
+        0: no limit. ``max_staleness``: seconds after its upload by which a batch is to be committed; 0: as soon as may be.
+        It buys attempts for requests, holds nothing back, and stats().late counts what was later all the same.
+        ``stall_after``: seconds without any progress after which a wait is given up.
 
         Errors: :class:`~batchweave.errors.InvalidArgument` (the name), :class:`~batchweave.errors.StreamSealed`,
         :class:`~batchweave.errors.AlreadyExists` (it has finished; the message has its cursor),
@@ -158,6 +161,7 @@ class Stream:
             "upload_threads": _check.number("upload_threads", upload_threads, most=_COUNT_MAX),
             "max_lead_steps": _check.number("max_lead_steps", max_lead_steps),
             "max_lead_bytes": _check.number("max_lead_bytes", max_lead_bytes),
+            "max_staleness": _check.seconds("max_staleness", max_staleness),
             "stall_after": _check.seconds("stall_after", stall_after),
         }
         return Producer(self._opened().open_producer(_check.text("name", name), options))
