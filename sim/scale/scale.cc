@@ -117,6 +117,7 @@ class Plan {
 
   void Add(Scenario scenario, const std::vector<Trouble>& troubles) {
     for (const Trouble trouble : troubles) {
+      if (trouble == Trouble::kMisfits && scenario.producers < kMisfitsMin) continue;
       scenario.trouble = trouble;
       scenarios_.push_back(scenario);
       // What was stopped or down for a minute has so long to catch up.

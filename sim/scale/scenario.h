@@ -26,6 +26,8 @@ enum class Trouble {
   kMisfits,    // One producer has one batch, one is stopped for a minute, one has twenty times as many as the others.
   kOpenings,   // The stream is new, and all producers open at once at the start of the window.
 };
+// Producers that kMisfits needs.
+inline constexpr size_t kMisfitsMin = 3;
 std::string_view TroubleName(Trouble trouble);
 std::optional<Trouble> FindTrouble(std::string_view name);
 std::vector<Trouble> AllTroubles();
