@@ -203,9 +203,9 @@ std::string Missed(const Json& row) {
   const auto value = [&](const char* key) { return row[key].get<double>(); };
   if (row.contains("all_open_s") && (value("all_open_s") < 0 || value("all_open_s") > kAllOpenMax)) return "all_open_s";
   if (value("ingest_ratio") < kIngestMin) return "ingest_ratio";
-  // Of a store that is down everyone waits as long.
-  const bool is_down = trouble == "outage" || trouble == "throttled";
-  if (!is_down && row["starved"] != 0) return "starved";
+  // Who is stopped, or whose store is down, waits as long.
+  const bool waits = trouble == "outage" || trouble == "throttled" || trouble == "misfits";
+  if (!waits && row["starved"] != 0) return "starved";
   if (!trouble.empty() || row.contains("store")) return "";
   if (value("staleness_p99_s") > kStalenessMax) return "staleness_p99_s";
   return value("manifest_puts_per_commit") > kPutsMax ? "manifest_puts_per_commit" : "";
