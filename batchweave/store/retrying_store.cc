@@ -18,6 +18,16 @@ auto Retry(Backoff backoff, Attempt attempt) {
 
 }  // namespace
 
+std::vector<ReadRequest*> NotDone(std::span<ReadRequest> requests, bool again) {
+  std::vector<ReadRequest*> asked;
+  for (ReadRequest& request : requests) {
+    if (request.done) continue;
+    if (again && request.observer != nullptr) request.observer->OnRestart();
+    asked.push_back(&request);
+  }
+  return asked;
+}
+
 RetryingStore::RetryingStore(ObjectStore& base, Clock& clock, Random& random, RetryPolicy policy)
     : base_(base), clock_(clock), random_(random), policy_(policy) {}
 
@@ -31,14 +41,9 @@ Result<void> RetryingStore::Get(std::span<ReadRequest> requests) {
   bool first = true;
   return Retry(Backoff(clock_, random_, policy_, kForever), [&]() -> Result<void> {
     if (std::exchange(first, false)) return base_.Get(requests);
-    std::vector<ReadRequest*> asked;
+    const std::vector<ReadRequest*> asked = NotDone(requests, /*again=*/true);
     std::vector<ReadRequest> again;
-    for (ReadRequest& request : requests) {
-      if (request.done) continue;
-      if (request.observer != nullptr) request.observer->OnRestart();
-      asked.push_back(&request);
-      again.push_back(request);
-    }
+    for (const ReadRequest* request : asked) again.push_back(*request);
     const Result<void> got = base_.Get(again);
     for (size_t i = 0; i < again.size(); ++i) {
       asked[i]->received_bytes = again[i].received_bytes;

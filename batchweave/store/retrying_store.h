@@ -3,6 +3,7 @@
 
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "batchweave/store/backoff.h"
 #include "batchweave/store/env.h"
@@ -32,6 +33,10 @@ class RetryingStore final : public ObjectStore {
   Random& random_;
   const RetryPolicy policy_;
 };
+
+// What a try to read `requests` asks for: those that were not read by a try before. `again`: there was one, and their
+// observers are told of a new start.
+std::vector<ReadRequest*> NotDone(std::span<ReadRequest> requests, bool again);
 
 // Creates `key`, which holds a nonce drawn for just these bytes, so that nobody else can have written it: an unknown
 // outcome is resolved by sending the same again, and "exists" means that it is there. For data, archived objects and

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "batchweave/store/cloud/cloud_call.h"
 #include "batchweave/store/cloud/put_in_parts.h"
+#include "batchweave/store/retrying_store.h"
 
 namespace batchweave {
 namespace {
@@ -60,25 +62,20 @@ Result<void> OpenedCloudStore::Get(std::span<ReadRequest> requests) {
     BW_TRY(CheckKey(request.key));
     request.done = false;
   }
-  bool first = true;
-  // Again only those that were not read: of many, some fail each time where a store is throttled.
+  bool again = false;
   const BwcStatus status = retry_.Run([&](BwcStatus* out) {
-    std::vector<ReadRequest*> asked;
+    const std::vector<ReadRequest*> asked = NotDone(requests, std::exchange(again, true));
     std::vector<BwcRead> reads;
-    for (ReadRequest& request : requests) {
-      if (request.done) continue;
-      if (!first && request.observer != nullptr) request.observer->OnRestart();
-      asked.push_back(&request);
-      reads.push_back({.key = ViewOf(request.key),
-                       .offset = request.offset,
-                       .buffer = request.buffer.data(),
-                       .size = request.buffer.size(),
-                       .observer = request.observer,
-                       .on_bytes = request.observer == nullptr ? nullptr : TellObserver,
+    for (const ReadRequest* request : asked) {
+      reads.push_back({.key = ViewOf(request->key),
+                       .offset = request->offset,
+                       .buffer = request->buffer.data(),
+                       .size = request->buffer.size(),
+                       .observer = request->observer,
+                       .on_bytes = request->observer == nullptr ? nullptr : TellObserver,
                        .received = 0,
                        .done = false});
     }
-    first = false;
     bwc_get(handle_.get(), reads.data(), reads.size(), out);
     for (size_t i = 0; i < reads.size(); ++i) {
       asked[i]->received_bytes = reads[i].received;
