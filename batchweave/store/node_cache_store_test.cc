@@ -11,6 +11,7 @@
 #include "batchweave/store/metered_store.h"
 #include "batchweave/testing/child_process.h"
 #include "batchweave/testing/corrupting_store.h"
+#include "batchweave/testing/forwarding_store.h"
 #include "batchweave/testing/manual_clock.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/seeded_random.h"
@@ -57,26 +58,15 @@ struct Rank {
 };
 
 // Takes so long for a read that all others have come meanwhile, as a rule.
-class SlowStore final : public ObjectStore {
+class SlowStore final : public ForwardingStore {
  public:
-  SlowStore(ObjectStore& base, Clock& clock) : base_(base), clock_(clock) {}
+  SlowStore(ObjectStore& base, Clock& clock) : ForwardingStore(base), clock_(clock) {}
   Result<void> Get(std::span<ReadRequest> requests) override {
     clock_.SleepUntil(After(clock_.Now(), std::chrono::milliseconds(50)));
-    return base_.Get(requests);
+    return base().Get(requests);
   }
-  Result<void> Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) override {
-    return base_.Put(key, pieces, mode);
-  }
-  Result<Bytes> Read(std::string_view key) override { return base_.Read(key); }
-  Result<uint64_t> Stat(std::string_view key) override { return base_.Stat(key); }
-  Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override {
-    return base_.List(prefix, start_after, limit);
-  }
-  Result<void> Delete(std::span<const std::string> keys) override { return base_.Delete(keys); }
-  StoreTraits traits() const override { return base_.traits(); }
 
  private:
-  ObjectStore& base_;
   Clock& clock_;
 };
 

@@ -7,6 +7,7 @@
 
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/faulty_store.h"
+#include "batchweave/testing/forwarding_store.h"
 #include "batchweave/testing/manual_clock.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/seeded_random.h"
@@ -68,33 +69,22 @@ TEST_F(RetryingTest, EveryCallIsTriedAgainWhereNothingHappened) {
 }
 
 // Refuses every second range that it is asked for, as a throttled store does.
-class ThrottledStore final : public ObjectStore {
+class ThrottledStore final : public ForwardingStore {
  public:
-  explicit ThrottledStore(ObjectStore& base) : base_(base) {}
+  explicit ThrottledStore(ObjectStore& base) : ForwardingStore(base) {}
   size_t ranges() const { return ranges_; }
 
   Result<void> Get(std::span<ReadRequest> requests) override {
     bool refused = false;
     for (ReadRequest& request : requests) {
       request.done = ++ranges_ % 2 == 0;
-      if (request.done) BW_TRY(base_.Get({&request, 1}));
+      if (request.done) BW_TRY(base().Get({&request, 1}));
       refused = refused || !request.done;
     }
     return refused ? Result<void>(Error{ErrorCode::kUnavailable, "too many requests"}) : Result<void>();
   }
-  Result<void> Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) override {
-    return base_.Put(key, pieces, mode);
-  }
-  Result<Bytes> Read(std::string_view key) override { return base_.Read(key); }
-  Result<uint64_t> Stat(std::string_view key) override { return base_.Stat(key); }
-  Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override {
-    return base_.List(prefix, start_after, limit);
-  }
-  Result<void> Delete(std::span<const std::string> keys) override { return base_.Delete(keys); }
-  StoreTraits traits() const override { return base_.traits(); }
 
  private:
-  ObjectStore& base_;
   size_t ranges_ = 0;
 };
 

@@ -8,7 +8,7 @@ namespace batchweave {
 Result<void> CorruptingStore::Get(std::span<ReadRequest> requests) {
   std::vector<ReadRequest> inner(requests.begin(), requests.end());
   for (ReadRequest& request : inner) request.observer = nullptr;
-  BW_TRY(base_.Get(inner));
+  BW_TRY(base().Get(inner));
   for (size_t i = 0; i < requests.size(); ++i) {
     ReadRequest& request = requests[i];
     request.received_bytes = Corrupt(kCallGet, request.key, request.buffer.first(inner[i].received_bytes));
@@ -21,7 +21,7 @@ Result<void> CorruptingStore::Get(std::span<ReadRequest> requests) {
 }
 
 Result<Bytes> CorruptingStore::Read(std::string_view key) {
-  Bytes bytes = BW_TRY(base_.Read(key));
+  Bytes bytes = BW_TRY(base().Read(key));
   bytes.resize(Corrupt(kCallRead, key, bytes));
   return bytes;
 }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <limits>
 
+#include "batchweave/testing/forwarding_store.h"
 #include "batchweave/testing/store_call.h"
 
 namespace batchweave {
@@ -22,31 +23,22 @@ struct Corruption {
 };
 
 // Safe for concurrent use. Observers are told of the bytes that the caller gets.
-class CorruptingStore final : public ObjectStore {
+class CorruptingStore final : public ForwardingStore {
  public:
   // `base` must outlive the store.
-  CorruptingStore(ObjectStore& base, Corruption corruption) : base_(base), corruption_(std::move(corruption)) {}
+  CorruptingStore(ObjectStore& base, Corruption corruption)
+      : ForwardingStore(base), corruption_(std::move(corruption)) {}
 
   // Reads (ranges) that were corrupted so far.
   size_t corrupted() const { return corrupted_; }
 
-  Result<void> Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) override {
-    return base_.Put(key, pieces, mode);
-  }
   Result<void> Get(std::span<ReadRequest> requests) override;
   Result<Bytes> Read(std::string_view key) override;
-  Result<uint64_t> Stat(std::string_view key) override { return base_.Stat(key); }
-  Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override {
-    return base_.List(prefix, start_after, limit);
-  }
-  Result<void> Delete(std::span<const std::string> keys) override { return base_.Delete(keys); }
-  StoreTraits traits() const override { return base_.traits(); }
 
  private:
   // Spoils `bytes` if it is their turn, and returns how many of them the caller shall get.
   size_t Corrupt(StoreCall call, std::string_view key, MutableByteView bytes);
 
-  ObjectStore& base_;
   const Corruption corruption_;
   std::atomic<size_t> corrupted_{0};
 };

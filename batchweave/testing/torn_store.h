@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "batchweave/store/object_store.h"
+#include "batchweave/testing/forwarding_store.h"
 
 namespace batchweave {
 
@@ -17,18 +17,18 @@ struct Tear {
 };
 
 // Not safe for concurrent use.
-class TornStore final : public ObjectStore {
+class TornStore final : public ForwardingStore {
  public:
   // `base` must outlive the store.
-  TornStore(ObjectStore& base, Tear tear) : base_(base), tear_(std::move(tear)) {}
+  TornStore(ObjectStore& base, Tear tear) : ForwardingStore(base), tear_(std::move(tear)) {}
 
   bool torn() const { return torn_; }
 
   Result<Bytes> Read(std::string_view key) override {
-    Bytes first = BW_TRY(base_.Read(key));
+    Bytes first = BW_TRY(base().Read(key));
     if (torn_ || key != tear_.key) return first;
     Interrupt();
-    const Bytes second = BW_TRY(base_.Read(key));
+    const Bytes second = BW_TRY(base().Read(key));
     first.resize(tear_.at_bytes);
     if (second.size() > first.size()) {
       first.insert(first.end(), second.begin() + static_cast<std::ptrdiff_t>(first.size()), second.end());
@@ -36,19 +36,10 @@ class TornStore final : public ObjectStore {
     return first;
   }
   Result<void> Get(std::span<ReadRequest> requests) override {
-    BW_TRY(base_.Get(requests));
+    BW_TRY(base().Get(requests));
     if (!torn_ && requests.front().key == tear_.key) Interrupt();
     return {};
   }
-  Result<void> Put(std::string_view key, std::span<const ByteView> pieces, PutMode mode) override {
-    return base_.Put(key, pieces, mode);
-  }
-  Result<uint64_t> Stat(std::string_view key) override { return base_.Stat(key); }
-  Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override {
-    return base_.List(prefix, start_after, limit);
-  }
-  Result<void> Delete(std::span<const std::string> keys) override { return base_.Delete(keys); }
-  StoreTraits traits() const override { return base_.traits(); }
 
  private:
   void Interrupt() {
@@ -56,7 +47,6 @@ class TornStore final : public ObjectStore {
     tear_.between();
   }
 
-  ObjectStore& base_;
   const Tear tear_;
   bool torn_ = false;
 };
