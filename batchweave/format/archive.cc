@@ -16,6 +16,7 @@
 namespace batchweave {
 namespace {
 
+constexpr std::string_view kArchivedEntries = "archived entries";
 constexpr std::string_view kOfOtherSteps = "archived entries are of other steps";
 
 Error Corrupt(std::string_view reason) { return {ErrorCode::kCorrupt, std::string(reason)}; }
@@ -39,7 +40,7 @@ struct Steps {
   Step end;
 };
 
-Result<Steps> StepsIn(const wire::ArchivedEntries& table) {
+Result<Steps> StepsIn(const wire::ArchivedEntryOffsets& table) {
   const uint64_t count = table.entries() == nullptr ? 0 : table.entries()->size();
   if (count == 0) return Corrupt("archived entries are none");
   if (table.first() > UINT64_MAX - count) return Corrupt("archived entries end beyond 64 bits");
@@ -47,12 +48,13 @@ Result<Steps> StepsIn(const wire::ArchivedEntries& table) {
 }
 
 // The entries of `wanted`, which are among those of `table`.
-Result<ArchivedEntries> ReadSteps(ByteView block, const wire::ArchivedEntries& table, Steps wanted) {
+Result<ArchivedEntries> ReadSteps(ByteView block, const wire::ArchivedEntryOffsets& table, Steps wanted) {
   ArchivedEntries archived{.stream_id = {FromWire(*table.stream_id())}, .first = wanted.first};
   CopyBudget budget(block);
   archived.entries.reserve(wanted.end.value - wanted.first.value);
   for (uint64_t step = wanted.first.value; step < wanted.end.value; ++step) {
-    const auto* entry = table.entries()->Get(static_cast<flatbuffers::uoffset_t>(step - table.first()));
+    const auto i = static_cast<uint32_t>(step - table.first());
+    const auto* entry = BW_TRY(VerifiedElement<wire::Entry>(block, *table.entries(), i, kArchivedEntries));
     archived.entries.push_back(BW_TRY(ReadEntry(*entry, budget)));
   }
   return archived;
@@ -89,14 +91,14 @@ Bytes EncodeArchivedEntries(const ArchivedEntries& archived) {
 
 Result<ArchivedEntries> DecodeArchivedEntries(ByteView object) {
   const AlignedBlock block(BW_TRY(DecodeWholeBlock(ObjectKind::kArchivedEntries, object)));
-  const auto* table = BW_TRY(VerifiedRoot<wire::ArchivedEntries>(block.view(), "archived entries"));
+  const auto* table = BW_TRY(VerifiedRoot<wire::ArchivedEntryOffsets>(block.view(), kArchivedEntries));
   return ReadSteps(block.view(), *table, BW_TRY(StepsIn(*table)));
 }
 
 Result<ArchivedEntries> DecodeArchivedSteps(ByteView object, StreamId stream_id, const ArchiveRef& ref, Step first,
                                             size_t count) {
   const AlignedBlock block(BW_TRY(DecodeWholeBlock(ObjectKind::kArchivedEntries, object)));
-  const auto* table = BW_TRY(VerifiedRoot<wire::ArchivedEntries>(block.view(), "archived entries"));
+  const auto* table = BW_TRY(VerifiedRoot<wire::ArchivedEntryOffsets>(block.view(), kArchivedEntries));
   Steps wanted = BW_TRY(StepsIn(*table));
   BW_TRY(CheckStreamAndKind({FromWire(*table->stream_id())}, stream_id, ref, ArchiveRef::Kind::kEntries));
   if (wanted.first != ref.first || wanted.end != ref.end) return Corrupt(kOfOtherSteps);

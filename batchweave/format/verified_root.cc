@@ -15,23 +15,39 @@ namespace {
 constexpr flatbuffers::uoffset_t kDepthMax = 8;        // Our schemas nest three deep.
 constexpr flatbuffers::uoffset_t kBytesATableMin = 8;  // Its own first word, and the one that points at it.
 
+const uint8_t* DataOf(ByteView block) { return reinterpret_cast<const uint8_t*>(block.data()); }
+
+flatbuffers::Verifier VerifierOf(ByteView block) {
+  return {DataOf(block), block.size(), kDepthMax, static_cast<flatbuffers::uoffset_t>(block.size() / kBytesATableMin)};
+}
+
+Error Malformed(std::string_view what) { return {ErrorCode::kCorrupt, fmt::format("{} is malformed", what)}; }
+
 }  // namespace
 
 template <typename Table>
 Result<const Table*> VerifiedRoot(ByteView block, std::string_view what) {
-  const auto* data = reinterpret_cast<const uint8_t*>(block.data());
-  flatbuffers::Verifier verifier(data, block.size(), kDepthMax,
-                                 static_cast<flatbuffers::uoffset_t>(block.size() / kBytesATableMin));
-  if (!verifier.VerifyBuffer<Table>(nullptr)) {
-    return Error{ErrorCode::kCorrupt, fmt::format("{} is malformed", what)};
-  }
-  return flatbuffers::GetRoot<Table>(data);
+  if (!VerifierOf(block).VerifyBuffer<Table>(nullptr)) return Malformed(what);
+  return flatbuffers::GetRoot<Table>(DataOf(block));
+}
+
+template <typename Table>
+Result<const Table*> VerifiedElement(ByteView block, const flatbuffers::Vector<uint32_t>& offsets, uint32_t i,
+                                     std::string_view what) {
+  flatbuffers::Verifier verifier = VerifierOf(block);
+  const size_t at = static_cast<size_t>(offsets.Data() - DataOf(block)) + i * sizeof(flatbuffers::uoffset_t);
+  const flatbuffers::uoffset_t offset = verifier.VerifyOffset(at);
+  // As with a root: no more tables than there is room for, so that a small block does not unfold.
+  if (offset == 0 || offsets.size() > block.size() / kBytesATableMin) return Malformed(what);
+  const auto* table = reinterpret_cast<const Table*>(DataOf(block) + at + offset);
+  if (!table->Verify(verifier)) return Malformed(what);
+  return table;
 }
 
 template Result<const wire::Head*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::Rest*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::Tombstone*> VerifiedRoot(ByteView, std::string_view);
-template Result<const wire::ArchivedEntries*> VerifiedRoot(ByteView, std::string_view);
+template Result<const wire::ArchivedEntryOffsets*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::ArchiveIndex*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::ArchivedRows*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::TgbIndex*> VerifiedRoot(ByteView, std::string_view);
@@ -39,5 +55,7 @@ template Result<const wire::PartTicket*> VerifiedRoot(ByteView, std::string_view
 template Result<const wire::PartReceipt*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::BatchIntent*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::OpeningIntent*> VerifiedRoot(ByteView, std::string_view);
+template Result<const wire::Entry*> VerifiedElement(ByteView, const flatbuffers::Vector<uint32_t>&, uint32_t,
+                                                    std::string_view);
 
 }  // namespace batchweave

@@ -1,4 +1,4 @@
-// The one door through which FlatBuffers are read: nothing in a block is touched before all of it was verified.
+// The one door through which FlatBuffers are read: nothing in a block is touched before it was verified.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,22 @@
 #include "batchweave/base/bytes.h"
 #include "batchweave/base/result.h"
 
+namespace flatbuffers {
+template <typename T>
+class Vector;
+}  // namespace flatbuffers
+
 namespace batchweave {
 
 // The root of `block`, which must be aligned (AlignedBlock) and outlive it. For the root tables of our schemas.
 // Errors: kCorrupt; `what` begins the message.
 template <typename Table>
 Result<const Table*> VerifiedRoot(ByteView block, std::string_view what);
+
+// The table that the `i`-th of `offsets` leads to; they are in `block`, whose root was verified with them as numbers.
+template <typename Table>
+Result<const Table*> VerifiedElement(ByteView block, const flatbuffers::Vector<uint32_t>& offsets, uint32_t i,
+                                     std::string_view what);
 
 // The verifier of FlatBuffers 2 does not look where the structs of a vector begin: true where those that begin at `first`
 // may be read. To be asked of every vector of structs.

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
 
 #include "batchweave/format/archive_generated.h"
 #include "batchweave/format/entry_codec.h"
@@ -39,6 +40,44 @@ TEST(VerifiedRootTest, ABlockDoesNotUnfoldToMoreThanItself) {
               IsError(ErrorCode::kCorrupt, HasSubstr("stored twice over")));
   EXPECT_THAT(DecodeRestBlock(RestOfOneEntry(MakeEntry("p", 1), 100'000), manifest),
               IsError(ErrorCode::kCorrupt, HasSubstr("malformed")));
+}
+
+// Archived entries, `times` of them in one and the same place.
+Bytes ArchivedOneEntry(size_t times) {
+  flatbuffers::FlatBufferBuilder builder;
+  const std::vector<flatbuffers::Offset<wire::Entry>> entries(times, WriteEntry(builder, MakeEntry("p", 1)));
+  const wire::Hash128 stream_id = ToWire({.high = 1, .low = 2});
+  builder.Finish(wire::CreateArchivedEntries(builder, &stream_id, 7, builder.CreateVector(entries)));
+  const ByteView block = std::as_bytes(std::span(builder.GetBufferPointer(), builder.GetSize()));
+  return Bytes(block.begin(), block.end());
+}
+
+Result<const wire::Entry*> ElementOf(ByteView block, uint32_t i) {
+  const auto* table = *VerifiedRoot<wire::ArchivedEntryOffsets>(block, "archived entries");
+  return VerifiedElement<wire::Entry>(block, *table->entries(), i, "archived entries");
+}
+
+TEST(VerifiedRootTest, AnElementIsVerifiedAlone) {
+  const Bytes object = ArchivedOneEntry(2);
+  const AlignedBlock block(object);
+  const ByteView view = block.view();
+  const auto* table = *VerifiedRoot<wire::ArchivedEntryOffsets>(view, "archived entries");
+  const auto second_at =
+      static_cast<size_t>(reinterpret_cast<const std::byte*>(table->entries()->Data()) - view.data()) + 4;
+  for (const uint32_t offset : {0u, 0x7fff'ffffu, 0xffff'fff0u}) {
+    Bytes damaged = object;
+    std::memcpy(damaged.data() + second_at, &offset, sizeof offset);
+    const AlignedBlock aligned(damaged);
+    EXPECT_THAT(ElementOf(aligned.view(), 0), IsOk());
+    EXPECT_THAT(ElementOf(aligned.view(), 1), IsError(ErrorCode::kCorrupt, HasSubstr("malformed")));
+  }
+  EXPECT_THAT(ElementOf(view, 1), IsOk());
+}
+
+TEST(VerifiedRootTest, ManyElementsInOnePlaceAreMalformed) {
+  const Bytes object = ArchivedOneEntry(100'000);
+  const AlignedBlock block(object);
+  EXPECT_THAT(ElementOf(block.view(), 1), IsError(ErrorCode::kCorrupt, HasSubstr("malformed")));
 }
 
 TEST(VerifiedRootTest, NothingAtAllIsMalformed) {
