@@ -77,7 +77,7 @@ Result<void> Pipeline::AwaitCommitted(ProducerState& producer, TimePoint deadlin
   Lock lock(mutex_);
   BW_TRY(CheckOpen(producer));
   const uint64_t seq = producer.published_seq;
-  return Await(lock, producer, deadline, [&] { return producer.committed_seq >= seq; });
+  return Await(lock, outcomes_, producer, deadline, [&] { return producer.committed_seq >= seq; });
 }
 
 Result<void> Pipeline::AwaitFinished(ProducerState& producer, TimePoint deadline) {
@@ -87,7 +87,7 @@ Result<void> Pipeline::AwaitFinished(ProducerState& producer, TimePoint deadline
   BW_TRY(CheckNoTickets(producer));
   producer.finish_wanted = true;
   OnReady();
-  return Await(lock, producer, deadline, [&] { return producer.finished; });
+  return Await(lock, outcomes_, producer, deadline, [&] { return producer.finished; });
 }
 
 Result<void> Pipeline::Pause(ProducerState& producer, TimePoint deadline) {
@@ -164,6 +164,7 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
     last_error_.reset();
     Progress(producer);
     OnReady();
+    env_.clock.NotifyAll(room_);
   } else {
     job.batch->state = PendingBatch::State::kQueued;
     last_error_ = WithContext(result.error(), fmt::format("upload of batch {} of {}", job.batch->seq, producer.name));
@@ -172,13 +173,18 @@ void Pipeline::FinishUpload(const UploadJob& job, const Result<void>& result) {
     producer.retry_at = After(env_.clock.Now(), producer.retry_delay);
     producer.stats.retries += 1;
     env_.clock.NotifyAll(uploads_);
+    OnOutcome();
   }
-  env_.clock.NotifyAll(outcomes_);
 }
 
 void Pipeline::OnReady() {
   ready_ += 1;
   env_.clock.NotifyAll(commits_due_);
+}
+
+void Pipeline::OnOutcome() {
+  env_.clock.NotifyAll(room_);
+  env_.clock.NotifyAll(outcomes_);
 }
 
 bool Pipeline::AwaitCommittable(bool serves) {
@@ -266,7 +272,7 @@ void Pipeline::Acknowledge(const CollectedRuns& collected, std::span<const Verdi
     producer.failure.reset();
     Progress(producer);
   }
-  env_.clock.NotifyAll(outcomes_);
+  if (!verdicts.empty()) OnOutcome();
 }
 
 void Pipeline::CountCommitted(ProducerState& producer, Duration staleness) {
@@ -284,7 +290,7 @@ void Pipeline::ReportFailure(const Error& error) {
   for (const ProducerRef& producer : producers_) {
     if (IsCommittable(*producer)) producer->failure = last_error_;
   }
-  env_.clock.NotifyAll(outcomes_);
+  OnOutcome();
 }
 
 void Pipeline::CountCommit(bool won) {
@@ -295,7 +301,7 @@ void Pipeline::CountCommit(bool won) {
 void Pipeline::Stop() {
   const Lock lock(mutex_);
   stopped_ = true;
-  for (Condition* condition : {&uploads_, &commits_due_, &outcomes_}) env_.clock.NotifyAll(*condition);
+  for (Condition* condition : {&uploads_, &commits_due_, &room_, &outcomes_}) env_.clock.NotifyAll(*condition);
 }
 
 bool Pipeline::IsCommittable(const ProducerState& producer) const {
@@ -343,7 +349,7 @@ Result<void> Pipeline::CheckPublish(const ProducerState& producer, uint64_t size
 }
 
 Result<void> Pipeline::AwaitRoom(Lock& lock, ProducerState& producer, uint64_t size_bytes) {
-  return Await(lock, producer, kForever, [&] {
+  return Await(lock, room_, producer, kForever, [&] {
     if (producer.end) return false;  // What it had pending is gone, but that is no room.
     if (producer.pending.size() >= kPendingBatchesMax) return false;
     // One batch larger than the budget passes alone.
@@ -352,14 +358,14 @@ Result<void> Pipeline::AwaitRoom(Lock& lock, ProducerState& producer, uint64_t s
 }
 
 template <typename Done>
-Result<void> Pipeline::Await(Lock& lock, ProducerState& producer, TimePoint deadline, Done done) {
+Result<void> Pipeline::Await(Lock& lock, Condition& condition, ProducerState& producer, TimePoint deadline, Done done) {
   const TimePoint began = env_.clock.Now();  // Before it nobody waited, so that nothing stood still.
   while (!done()) {
     if (producer.end) return *producer.end;
     if (producer.failure) return *std::exchange(producer.failure, std::nullopt);
     const TimePoint stalled_at = After(std::max(began, producer.progress_at), producer.options.stall_after);
     if (env_.clock.Now() >= std::min(deadline, stalled_at)) return Stalled(producer);
-    env_.clock.Wait(outcomes_, lock, std::min(deadline, stalled_at));
+    env_.clock.Wait(condition, lock, std::min(deadline, stalled_at));
   }
   return {};
 }
@@ -381,7 +387,7 @@ void Pipeline::End(ProducerState& producer, Error error) {
   producer.pending.clear();
   producer.pending_bytes = 0;
   producer.tickets.clear();
-  env_.clock.NotifyAll(outcomes_);
+  OnOutcome();
 }
 
 void Pipeline::Progress(ProducerState& producer) { producer.progress_at = env_.clock.Now(); }

@@ -123,23 +123,25 @@ class Pipeline {
   static void CountCommitted(ProducerState& producer, Duration staleness);
   bool IsCommittable(const ProducerState& producer) const;
   void OnReady();
+  void OnOutcome();
   Result<void> CheckOpen(ProducerState& producer);
   Result<void> CheckNoTickets(const ProducerState& producer) const;
   Result<void> CheckPublish(const ProducerState& producer, uint64_t size_bytes, const PublishOptions& options) const;
   Result<void> AwaitRoom(Lock& lock, ProducerState& producer, uint64_t size_bytes);
   uint64_t Append(ProducerState& producer, PendingBatch&& batch);
   template <typename Done>
-  Result<void> Await(Lock& lock, ProducerState& producer, TimePoint deadline, Done done);
+  Result<void> Await(Lock& lock, Condition& condition, ProducerState& producer, TimePoint deadline, Done done);
   Error Stalled(const ProducerState& producer) const;
   void End(ProducerState& producer, Error error);
   void Progress(ProducerState& producer);
 
   const Env env_;
   mutable std::mutex mutex_;
-  // Three, so that who has nothing to do is not woken.
+  // Four, so that who has nothing to do is not woken: each waking costs what runs beside it a turn of the mutex.
   Condition uploads_;      // Upload loops: there may be a batch to take.
   Condition commits_due_;  // The commit loop: there may be something to commit.
-  Condition outcomes_;     // Users' calls: room was made, batches were committed, or something failed.
+  Condition room_;         // Who publishes: room was made, or something failed.
+  Condition outcomes_;     // Users' other calls: batches were committed, or something failed.
   bool stopped_ = false;
   uint64_t ready_ = 0;  // Rises whenever something becomes ready to commit.
   std::vector<ProducerRef> producers_;
