@@ -14,9 +14,20 @@
 namespace batchweave {
 namespace {
 
-// Small enough that a block is still in cache when it is hashed. Large, since memcpy takes a run-up: with a second-level
-// cache of 1 MiB this loses 10 % to memcpy alone, and a quarter of it loses 15 %. `bw_bench publish` measures it.
-constexpr size_t kCopyBlockBytes = size_t{512} << 10;
+// What XXH3 takes in one go. While a block is hashed, the lines of the next are fetched, both those that are read and those
+// that are written: else the memory idles while the hash works. On one machine 0.85 to 0.90 of the speed of memcpy over
+// 32 MiB, where larger blocks without fetching have 0.77 to 0.81; over 512 MiB all have 0.80. `bw_bench publish` measures it.
+constexpr size_t kCopyBlockBytes = 1024;
+constexpr size_t kCacheLineBytes = 64;
+
+// Of the block that begins at `offset`. Inlined by force: as a function GCC sees no effect in it, and drops its calls.
+[[gnu::always_inline]] inline void FetchLines(ByteView from, MutableByteView to, size_t offset) {
+  const size_t end = std::min(from.size(), offset + kCopyBlockBytes);
+  for (; offset < end; offset += kCacheLineBytes) {
+    __builtin_prefetch(from.data() + offset, /*rw=*/0);
+    __builtin_prefetch(to.data() + offset, /*rw=*/1);
+  }
+}
 
 }  // namespace
 
@@ -53,7 +64,8 @@ uint64_t CopyAndHash64(ByteView from, MutableByteView to) {
   Hasher64 hasher;
   for (size_t offset = 0; offset < from.size(); offset += kCopyBlockBytes) {
     const size_t size = std::min(kCopyBlockBytes, from.size() - offset);
-    std::memcpy(to.data() + offset, from.data() + offset, size);
+    std::memmove(to.data() + offset, from.data() + offset, size);  // memcpy of so few bytes GCC makes a slower loop of.
+    FetchLines(from, to, offset + size);
     hasher.Update(to.subspan(offset, size));
   }
   return hasher.Digest();
