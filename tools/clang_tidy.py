@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Runs clang-tidy over the project's sources in a compile database, and remembers which passed.
 
-    tools/clang_tidy.py BUILD_FOLDER [--jobs N]
+    tools/venv.sh && tools/clang_tidy.py BUILD_FOLDER [--jobs N]
 
 What passed is remembered in build/lint-cache by a hash of the source, of every project header that it includes, of its
 compile command and of .clang-tidy: a second run reads only what changed.
@@ -19,8 +19,8 @@ import shlex
 import subprocess
 import sys
 
-CLANG_TIDY = "clang-tidy-19"
 ROOT = pathlib.Path(__file__).resolve().parent.parent
+CLANG_TIDY = ROOT / "build" / "venv" / "bin" / "clang-tidy"  # tools/venv.sh puts it there.
 CACHE = ROOT / "build" / "lint-cache"
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 

@@ -34,6 +34,8 @@ check_shell() { shell_scripts | xargs shellcheck; }
 # The build of the sanitizers is clang's, and its warnings are errors: what it compiles need not be compiled once more.
 build_clang() { cmake --preset asan >/dev/null && cmake --build build/asan --parallel "$JOBS" -- --quiet -k 0; }
 
+check_with_clang_tidy() { tools/venv.sh && python3 tools/clang_tidy.py build/asan --jobs "$JOBS"; }
+
 step "tests of tidy" python3 -m unittest --buffer tools/tidy_test.py
 step "tests of the model's runner" python3 -m unittest --buffer model/run_test.py
 step "tidy" python3 tools/tidy.py
@@ -43,7 +45,7 @@ step "ruff" check_python
 step "clippy" check_clippy
 step "shellcheck" check_shell
 step "clang build" build_clang
-step "clang-tidy" python3 tools/clang_tidy.py build/asan --jobs "$JOBS"
+step "clang-tidy" check_with_clang_tidy
 
 if ((${#failed[@]} > 0)); then
   echo "lint: $(printf '%s, ' "${failed[@]}" | sed 's/, $//') failed"

@@ -17,7 +17,7 @@ build_packages=(
 )
 check_packages=(
   clang-19 lld-19 llvm-19 libclang-rt-19-dev                                       # sanitizers, fuzz
-  clang-format-19 clang-tidy-19 shellcheck                                         # lint
+  clang-format-19 shellcheck                                                       # lint
   spin                                                                             # the model of the protocol
   strace                                                                           # bench-loader
 )
