@@ -31,10 +31,11 @@ ManifestLog::ManifestLog(Env env, StreamKeys keys, Hash128 stream_json_hash)
 template <typename Decoded, typename Decode>
 Result<Decoded> ManifestLog::Newest(Decode decode) {
   for (int attempt = 0; attempt < kFindAttemptsMax; ++attempt) {
+    // Before it is looked for: another thread may see the first version while this one is told that there is none.
+    const bool had_versions = newest_hint_.load(std::memory_order_relaxed) != 0;
     const Version newest = BW_TRY(FindNewest());
     if (newest == Version{0}) {
-      // Versions stay as long as their stream: those that were seen went with it.
-      if (newest_hint_.load(std::memory_order_relaxed) != 0) return Deleted();
+      if (had_versions) return Deleted();  // Versions stay as long as their stream: those that were seen went with it.
       Decoded none;
       none.manifest = EmptyManifest(keys_.stream_id, stream_json_hash_);
       return none;

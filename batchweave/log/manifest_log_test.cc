@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <utility>
+
 #include "batchweave/store/memory_store.h"
 #include "batchweave/store/metered_store.h"
 #include "batchweave/testing/faulty_store.h"
+#include "batchweave/testing/forwarding_store.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/stream_builder.h"
 #include "batchweave/testing/test_env.h"
@@ -91,6 +95,41 @@ TEST_P(ManifestLogTest, DeletedStreamIsNotFound) {
   CommitUntil(1);
   stream_.Delete();
   EXPECT_THAT(OpenLog().ReadNewest(), IsError(ErrorCode::kNotFound, HasSubstr("deleted")));
+}
+
+// Its first answer is of before the first commit, of which another thread hears meanwhile.
+class LooksTooEarly : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override {
+    if (MeetsAnother()) return ListPage{};
+    return base().List(prefix, start_after, limit);
+  }
+  Result<uint64_t> Stat(std::string_view key) override {
+    if (MeetsAnother()) return Error{ErrorCode::kNotFound, "no such object"};
+    return base().Stat(key);
+  }
+  std::function<void()> another;
+
+ private:
+  bool MeetsAnother() {
+    if (!another) return false;
+    std::exchange(another, nullptr)();
+    return true;
+  }
+};
+
+// Found by the simulator: of two producers that one process opened on a new stream, one was told that it was deleted.
+TEST_P(ManifestLogTest, FirstVersionThatAnotherThreadSeesIsNoDeletion) {
+  CommitUntil(1);
+  LooksTooEarly store(memory_);
+  ManifestLog log = OpenLog(store);
+  store.another = [&] { EXPECT_THAT(log.Read(Version{1}), IsOk()); };
+  for (const uint64_t version : {0u, 1u}) {
+    const Result<LoggedManifest> newest = log.ReadNewest();
+    ASSERT_THAT(newest, IsOk());
+    EXPECT_EQ(newest->manifest.version, Version{version});
+  }
 }
 
 TEST_P(ManifestLogTest, RefreshOfTheNewestIsOneRequest) {

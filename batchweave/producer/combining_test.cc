@@ -1,9 +1,13 @@
 // Committers that take along what others have announced: one call after the other in one thread.
 #include <gtest/gtest.h>
 
+#include <functional>
+#include <utility>
+
 #include "batchweave/log/change.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/faulty_store.h"
+#include "batchweave/testing/forwarding_store.h"
 #include "batchweave/testing/outrun_store.h"
 #include "batchweave/testing/producer_process.h"
 
@@ -124,6 +128,44 @@ TEST_F(CombiningTest, WhatIsWantedByATimeIsDueThenAndCountedWhereItIsLate) {
   EXPECT_EQ(process.pipeline().StatsOf(*hasty).late, 1u);
   EXPECT_EQ(process.pipeline().StatsOf(*hasty).staleness_max, std::chrono::milliseconds(2500));
   EXPECT_EQ(process.pipeline().StatsOf(*patient).late, 0u);
+}
+
+class ManifestReadHook : public ForwardingStore {
+ public:
+  using ForwardingStore::ForwardingStore;
+  Result<Bytes> Read(std::string_view key) override {
+    if (before && key.find("/manifest/") != std::string_view::npos) std::exchange(before, nullptr)();
+    return base().Read(key);
+  }
+  std::function<void()> before;
+};
+
+// A glimpse has the rows of those that were waiting when it was asked for, and says nothing of others. Found by the simulator.
+// Covers I6.
+TEST_F(CombiningTest, WhoseBatchIsUploadedBesideAGlimpseIsNotTakenForFenced) {
+  ManifestReadHook hook(memory_);
+  ProducerProcess other(env_, memory_, stream_);
+  const ProducerRef b = *other.Open("b");
+  other.Provide(b, 1);
+  ProducerRef late;
+  ProducerProcess* ours = nullptr;
+  OutrunStore taken(hook, Asks(), {1}, [&] {
+    CommitForAll(other);
+    hook.before = [&] { ours->Provide(late, 1); };
+  });
+  OutrunStore outrun(taken, Commits(), {3}, Tick());  // Two openings, and the first try.
+  ProducerProcess process(env_, outrun, stream_);
+  ours = &process;
+  const ProducerRef a = *process.Open("a");
+  late = *process.Open("late");
+  process.Provide(a, 1);
+  process.Commit();  // Lost.
+  process.Commit();  // Announces, and finds that it was taken, by a glimpse.
+  EXPECT_TRUE(process.IsCommitted(a));
+  EXPECT_EQ(hook.before, nullptr);
+  EXPECT_FALSE(late->end.has_value());
+  process.Commit();
+  EXPECT_TRUE(process.IsCommitted(late));
 }
 
 // The successor's seq is as high as the zombie's, and says nothing of its batches.

@@ -51,6 +51,17 @@ size_t CountInNewest(const std::vector<Entry>& tail, const std::unordered_set<st
   return others.size();
 }
 
+// `ready` but for producers that were opened after `version`, which knows nothing of them: it would have them fenced.
+CollectedRuns KnownTo(Version version, CollectedRuns ready) {
+  CollectedRuns known;
+  for (size_t i = 0; i < ready.runs.size(); ++i) {
+    if (ready.runs[i].incarnation.value > version.value) continue;
+    known.runs.push_back(std::move(ready.runs[i]));
+    known.producers.push_back(std::move(ready.producers[i]));
+  }
+  return known;
+}
+
 // What `manifest` covers of `run` already; all of it where the producer is not its holder's any more. `is_gone`, for
 // kGoneTakenForCommitted: an announcement of it was not there any more.
 CommitRun CoveredOf(const Manifest& manifest, CommitRun run, bool is_gone) {
@@ -125,9 +136,11 @@ Result<void> Committer::Ask() {
   }
   if (size.error().code != ErrorCode::kNotFound) return size.error();
   own_.ForgetOldest();
-  ManifestGlimpse newest = BW_TRY(log_.GlimpseNewest(Waiting(pipeline_.CollectRuns())));
+  // Of producers whose batches become ready while it is read a glimpse has no rows.
+  CollectedRuns pending = pipeline_.CollectRuns();
+  ManifestGlimpse newest = BW_TRY(log_.GlimpseNewest(Waiting(pending)));
   See(newest.manifest.version, newest.manifest.next_step, newest.recent);
-  BW_TRY(Settle(std::move(newest.manifest), /*is_gone=*/true));
+  BW_TRY(Settle(std::move(newest.manifest), std::move(pending), /*is_gone=*/true));
   law_.OnTaken();
   return {};
 }
@@ -178,8 +191,8 @@ Result<void> Committer::Begin() {
     return {};
   }
   BW_TRY(ReadBase());
-  BW_TRY(Settle(base_->manifest, /*is_gone=*/false));
-  attempted_ = RunsKnownTo(base_->manifest.version);
+  BW_TRY(Settle(base_->manifest, pipeline_.CollectRuns(), /*is_gone=*/false));
+  attempted_ = KnownTo(base_->manifest.version, pipeline_.CollectRuns());
   return Freeze(*announced);
 }
 
@@ -258,19 +271,6 @@ void Committer::See(Version version, Step end, const std::vector<std::string>& r
   law_.OnVersionSeen(env_.clock.Now(), tells);
 }
 
-// What is ready to commit, but for producers that were opened after `version`, which knows nothing of them: it would have
-// them fenced.
-CollectedRuns Committer::RunsKnownTo(Version version) const {
-  CollectedRuns ready = pipeline_.CollectRuns();
-  CollectedRuns known;
-  for (size_t i = 0; i < ready.runs.size(); ++i) {
-    if (ready.runs[i].incarnation.value > version.value) continue;
-    known.runs.push_back(std::move(ready.runs[i]));
-    known.producers.push_back(std::move(ready.producers[i]));
-  }
-  return known;
-}
-
 // Whose rows tell what became of what is pending here.
 std::vector<std::string> Committer::Waiting(const CollectedRuns& runs) const {
   std::vector<std::string> names = own_.Producers();
@@ -280,10 +280,10 @@ std::vector<std::string> Committer::Waiting(const CollectedRuns& runs) const {
   return names;
 }
 
-// What the newest version has of this process's batches, whoever committed them, is acknowledged: under one's own
-// incarnation nobody else can have uploaded them. Under another the row says nothing of them (M2).
-Result<void> Committer::Settle(Manifest seen, bool is_gone) {
-  const CollectedRuns pending = RunsKnownTo(seen.version);
+// What the newest version has of `ready`, whoever committed it, is acknowledged: under one's own incarnation nobody else can
+// have uploaded it. Under another the row says nothing of it (M2). `seen` has the rows of `ready`, or their table.
+Result<void> Committer::Settle(Manifest seen, CollectedRuns ready, bool is_gone) {
+  const CollectedRuns pending = KnownTo(seen.version, std::move(ready));
   BW_TRY(BringRows(log_, row_table_, Waiting(pending), seen));
   CollectedRuns covered;
   std::vector<Verdict> verdicts;

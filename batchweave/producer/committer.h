@@ -44,8 +44,7 @@ class Committer {
   Result<void> FreezeAgain();  // For kNewBodyForTheSlot.
   void Build(LoggedManifest version);
   void See(Version version, Step end, const std::vector<std::string>& recent);
-  Result<void> Settle(Manifest seen, bool is_gone);
-  CollectedRuns RunsKnownTo(Version version) const;
+  Result<void> Settle(Manifest seen, CollectedRuns ready, bool is_gone);
   std::vector<std::string> Waiting(const CollectedRuns& runs) const;
   void DeleteDead();
   void Backoff(const Result<void>& result);
