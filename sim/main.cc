@@ -40,7 +40,8 @@ struct Options {
 };
 
 std::string HowToReplay(uint64_t seed, const std::string& mutation) {
-  return fmt::format("bw_sim{} --seed {}", mutation.empty() ? "" : " --mutation " + mutation, seed);
+  const std::filesystem::path self = std::filesystem::read_symlink("/proc/self/exe");
+  return fmt::format("{}{} --seed {}", self.string(), mutation.empty() ? "" : " --mutation " + mutation, seed);
 }
 
 void PrintBreach(const Outcome& outcome, const std::string& mutation) {

@@ -63,6 +63,13 @@ void ReclaimForever(World& world, Process& process) {
 }
 
 class Operator {
+ private:
+  // A person acts on what may have changed since it was looked at: of what is not there any more there is nothing to do.
+  template <typename Body>
+  auto Act(const char* what, Body body) {
+    return world_.Call(process_, what, kCommitTime, body, {.may_be = ErrorCode::kNotFound});
+  }
+
  public:
   Operator(World& world, Process& process) : world_(world), process_(process) {}
 
@@ -72,13 +79,13 @@ class Operator {
     ManifestLog& log = stream->log();
     while (!process_.dead() && world_.storming()) {
       SleepFor(process_, world_.Exponential(world_.plan().operator_pace));
-      switch (world_.Below(7)) {
+      switch (world_.Below(6)) {
         case 5:
         case 0: SetOrLift(log); break;
         case 1: Fence(log); break;
         case 2: ComeAndGo(log); break;
         case 3: TellNonsense(log); break;
-        case 4: (void)UpgradeStream(log, kKnownFeatures, Soon(process_)); break;
+        case 4: Upgrade(log); break;
         default: break;
       }
     }
@@ -87,7 +94,7 @@ class Operator {
  private:
   void SetOrLift(ManifestLog& log) {
     if (world_.Chance(0.4) && quarantined_) {
-      (void)LiftQuarantine(log, *quarantined_, Soon(process_));
+      (void)Act("LiftQuarantine", [&] { return LiftQuarantine(log, *quarantined_, Soon(process_)); });
       quarantined_.reset();
       return;
     }
@@ -96,9 +103,9 @@ class Operator {
     if (live == 0) return;
     const Step first = newest.first_step + world_.Below(live);
     const Step end{std::min(first.value + 1 + world_.Below(4), newest.next_step.value)};
-    if (SetQuarantine(log, {.first = first, .end = end}, "simulated", Soon(process_)).ok()) {
-      quarantined_ = {.first = first, .end = end};
-    }
+    const StepRange range{.first = first, .end = end};
+    const auto set = [&] { return SetQuarantine(log, range, "simulated", Soon(process_)); };
+    if (Act("SetQuarantine", set).ok()) quarantined_ = range;
   }
 
   // Fault E1: a progress hint may be anything.
@@ -111,19 +118,25 @@ class Operator {
     (void)PutBytes(process_.env().store, key, nonsense, PutMode::kOverwrite);
   }
 
+  void Upgrade(ManifestLog& log) {
+    (void)Act("Upgrade", [&] { return UpgradeStream(log, kKnownFeatures, Soon(process_)); });
+  }
+
   void Fence(ManifestLog& log) {
     const std::vector<ProducerPlan>& producers = world_.plan().producers;
-    (void)FenceProducer(log, producers[world_.Below(producers.size())].name, Soon(process_));
+    const std::string& name = producers[world_.Below(producers.size())].name;
+    (void)Act("Fence", [&] { return FenceProducer(log, name, Soon(process_)); });
   }
 
   // A second job that looks at the stream for a while: what it holds must stay as long.
   void ComeAndGo(ManifestLog& log) {
     const std::string name = fmt::format("{}{}", kVisitorPrefix, world_.Below(1'000'000));
     const Step start = world_.ledger().newest().first_step;
-    if (!CreateGroup(log, name, start, Soon(process_)).ok()) return;
+    if (!Act("CreateGroup", [&] { return CreateGroup(log, name, start, Soon(process_)); }).ok()) return;
     SleepFor(process_, world_.Exponential(minutes(1)));
     while (!process_.dead()) {
-      const Result<LoggedManifest> dropped = DropGroup(log, {.group = name, .session = {}}, Soon(process_));
+      const Result<LoggedManifest> dropped =
+          Act("DropGroup", [&] { return DropGroup(log, {.group = name, .session = {}}, Soon(process_)); });
       if (dropped.ok() || dropped.error().code == ErrorCode::kNotFound) return;
       SleepFor(process_, seconds(1));
     }
@@ -166,7 +179,7 @@ void KeepChurn(World& world, uint32_t chain) {
                             .pace = seconds(1),
                             .cursor_bytes = world.Below(1000),
                             .forget = true};
-    KeepProducer(world, plan);
+    KeepProducers(world, {plan});
   }
 }
 
@@ -191,7 +204,8 @@ void KeepFate(World& world) {
         chosen.PauseUntil(world.scheduler().now() + DrawPause(world));
         break;
       case 4: {
-        constexpr std::array<std::string_view, 4> kParts{"", "/manifest/", "/data/", "/archive/"};
+        constexpr std::array<std::string_view, 6> kParts{"",          "/manifest/", "/data/",
+                                                         "/archive/", "/intent/",   "/progress/"};
         const std::string part(kParts.at(world.Below(kParts.size())));
         const SimTime now = world.scheduler().now();
         world.network().AddOutage({.from = now, .until = now + world.Exponential(minutes(1)), .part = part});

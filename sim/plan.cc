@@ -125,6 +125,7 @@ Plan MakePlan(uint64_t seed) {
   for (uint64_t i = 0; i < producers; ++i) {
     plan.producers.push_back(DrawProducer(draw, i, (heavy ? 300 : 160) / producers, heavy));
   }
+  if (draw.Chance(0.3)) plan.producers_a_process = draw.Between(2, 4);
   if (draw.Chance(0.3)) plan.churn = draw.Between(2, 20);
   const uint64_t jobs = draw.Between(0, 2);
   for (uint64_t i = 0; i < jobs; ++i) {
@@ -162,15 +163,16 @@ std::string Describe(const Plan& plan) {
     if (plan.rates.at(kind) == 0) continue;
     rates += fmt::format(" {} {:.1f} %", FaultKindName(static_cast<FaultKind>(kind)), 100 * plan.rates.at(kind));
   }
-  return fmt::format("{}; {} producers, {} short-lived; {} jobs; {} reclaimers; storm {} s; faults:{}{}{}{}{}{}",
-                     plan.profile->name, plan.producers.size(), plan.churn * plan.churners, plan.jobs.size(),
-                     plan.reclaimers, std::chrono::duration_cast<seconds>(plan.storm).count(),
-                     rates.empty() ? " none" : rates, plan.retries ? "; clients retry" : "",
-                     plan.deletes_early    ? "; deleted in mid-run"
-                     : plan.deletes_at_end ? "; deleted at the end"
-                                           : "",
-                     plan.limits_share < 1 ? "; a busy store" : "", plan.newer_binary ? "; a newer binary comes" : "",
-                     plan.removes_to_overwrite ? "; overwrites by removing" : "");
+  return fmt::format(
+      "{}; {} producers, {} a process, {} short-lived; {} jobs; {} reclaimers; storm {} s; faults:{}{}{}{}{}{}",
+      plan.profile->name, plan.producers.size(), plan.producers_a_process, plan.churn * plan.churners, plan.jobs.size(),
+      plan.reclaimers, std::chrono::duration_cast<seconds>(plan.storm).count(), rates.empty() ? " none" : rates,
+      plan.retries ? "; clients retry" : "",
+      plan.deletes_early    ? "; deleted in mid-run"
+      : plan.deletes_at_end ? "; deleted at the end"
+                            : "",
+      plan.limits_share < 1 ? "; a busy store" : "", plan.newer_binary ? "; a newer binary comes" : "",
+      plan.removes_to_overwrite ? "; overwrites by removing" : "");
 }
 
 }  // namespace batchweave::sim

@@ -46,8 +46,9 @@ struct Plan {
   SimTime storm{};  // So long things go wrong; then all is to come right.
   uint32_t cp = 1;  // Of every grid; dp changes from batch to batch.
   std::vector<ProducerPlan> producers{};
-  uint64_t churn = 0;     // Producers that each live for a few batches, one after the other.
-  uint32_t churners = 1;  // So many such chains at once.
+  size_t producers_a_process = 1;  // So many of them share a process, a stream and its committer.
+  uint64_t churn = 0;              // Producers that each live for a few batches, one after the other.
+  uint32_t churners = 1;           // So many such chains at once.
   std::vector<JobPlan> jobs{};
   uint32_t reclaimers = 0;
   Duration reclaim_pace{};

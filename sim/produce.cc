@@ -18,7 +18,7 @@ constexpr Duration kStallAfter = minutes(1);
 constexpr Duration kWorkerTime = minutes(3);
 constexpr int kGatherTriesMax = 10;
 constexpr int kStallsMax = 60;
-// What OpenProducer promises: batchweave/producer/open_producer.cc.
+// What OpenProducer promises: batchweave/producer/producer_host.cc.
 constexpr Duration kOpenTime = minutes(2);
 
 // Receipts of the parts of one batch, by the workers who wrote them; they may come when nobody waits any more.
@@ -42,8 +42,8 @@ class ProducerProgram {
   ProducerProgram(World& world, Process& process, const std::shared_ptr<Source>& source)
       : world_(world), process_(process), source_(source), plan_(source->plan), reopens_(source->reopens) {}
 
-  void Run() {
-    std::optional<Stream> stream = OpenStream(world_, process_);
+  // None where the stream is gone, or the process is dead.
+  void Run(std::optional<Stream>& stream) {
     if (!stream) {
       if (!process_.dead()) SetDone();
       return;
@@ -86,7 +86,7 @@ class ProducerProgram {
   template <typename Body>
   auto Timed(const char* what, Body body) {
     const bool waits_for_readers = plan_.max_lead_steps > 0 || plan_.max_lead_bytes > 0;
-    return world_.Call(process_, what, kStallAfter, body, waits_for_readers);
+    return world_.Call(process_, what, kStallAfter, body, {.waits_for_readers = waits_for_readers});
   }
 
   // Waits for what was published, and tells that it is committed. False: this holder is at its end.
@@ -244,24 +244,38 @@ class ProducerProgram {
   uint64_t published_number_ = 0;
 };
 
+using Sources = std::vector<std::shared_ptr<Source>>;  // Shared: see Source.
+
+// One process: all that is left of its sources, side by side, on one stream.
+void RunSources(World& world, Process& process, const Sources& sources) {
+  // Shared by the fibres of the process, of which none is the last for certain.
+  const auto stream = std::make_shared<std::optional<Stream>>(OpenStream(world, process));
+  for (const std::shared_ptr<Source>& source : sources) {
+    if (source->done) continue;
+    process.Run([&world, &process, source, stream] { ProducerProgram(world, process, source).Run(*stream); });
+  }
+}
+
 }  // namespace
 
-void KeepProducer(World& world, const ProducerPlan& plan) {
-  const auto source = std::make_shared<Source>(Source{.plan = plan});
+void KeepProducers(World& world, const std::vector<ProducerPlan>& plans) {
+  Sources sources;
+  for (const ProducerPlan& plan : plans) sources.push_back(std::make_shared<Source>(Source{.plan = plan}));
   std::vector<Process*> running;
-  while (!source->done) {
+  while (!std::ranges::all_of(sources, &Source::done, [](const auto& source) -> const Source& { return *source; })) {
     std::erase_if(running, [](const Process* process) { return process->idle(); });
     // A stopped holder is replaced, as an orchestrator does that no longer hears of it; it may come back.
     const bool all_stopped = std::ranges::all_of(running, [](const Process* process) { return process->stopped(); });
     if (running.empty() || (all_stopped && world.Chance(0.2)) || (world.storming() && world.Chance(0.002))) {
-      Process& process = world.Spawn(plan.name);
+      Process& process = world.Spawn(plans.front().name);
       running.push_back(&process);
-      process.Run([&world, &process, source] { ProducerProgram(world, process, source).Run(); });
+      process.Run([&world, &process, sources] { RunSources(world, process, sources); });
     }
     world.Sleep(seconds(1));
-    // All at once done again, with more to come.
-    if (source->done && plan.more_batches > 0 && !std::exchange(source->reopens, true)) {
-      source->plan.batches += plan.more_batches;
+    // Those that are at their end, and have more to come.
+    for (const std::shared_ptr<Source>& source : sources) {
+      if (!source->done || source->plan.more_batches == 0 || std::exchange(source->reopens, true)) continue;
+      source->plan.batches += source->plan.more_batches;
       source->done = false;
     }
   }

@@ -5,8 +5,8 @@
 
 namespace batchweave::sim {
 
-// Starts the source's process, and again after each crash, until its last batch is committed; now and then a second one
-// beside it. Returns once that is known; holders that were stopped may come back later.
-void KeepProducer(World& world, const ProducerPlan& plan);
+// Starts the process of these sources, and again after each crash, until the last batch of each is committed; now and then a
+// second one beside it. Returns once that is known; holders that were stopped may come back later.
+void KeepProducers(World& world, const std::vector<ProducerPlan>& plans);
 
 }  // namespace batchweave::sim

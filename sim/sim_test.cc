@@ -1,8 +1,11 @@
-// The simulator itself: that a seed is one run, that checkers speak, and the seeds that once broke something.
+// The simulator itself: that a seed is one run, that every kind of fleet is run, and that checkers speak.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <functional>
 #include <set>
+#include <vector>
 
 #include "batchweave/lifecycle/tombstone.h"
 #include "batchweave/testing/matchers.h"
@@ -34,8 +37,33 @@ TEST(SimulateTest, OneSeedIsOneTrace) {
 // Covers A1, A2, A8, B1, B2, B4, B5, C1, C2, C3, C4, D1, D2, D3, D4, D5, D6, D7, E1, E3, E4, E5.
 // Covers M1, M2, M3, M4, M6, M7, M9, M10, M11, M12, M13, M14, M17, M18.
 // Covers I1, I2, I3, I4, I5, I6, I7, I8, I9, I10, I11, I12.
-TEST(SimulateTest, FleetsBreakNothing) {
-  for (uint64_t seed = 1000; seed < 1012; ++seed) {
+TEST(SimulateTest, FleetsOfEveryKindBreakNothing) {
+  const auto has_producer = [](const Plan& plan, auto is) { return std::ranges::any_of(plan.producers, is); };
+  const std::vector<std::function<bool(const Plan&)>> kinds = {
+      [&](const Plan& it) { return has_producer(it, [](const ProducerPlan& p) { return p.parts_every > 0; }); },
+      [&](const Plan& it) { return has_producer(it, [](const ProducerPlan& p) { return p.max_lead_steps > 0; }); },
+      [&](const Plan& it) { return has_producer(it, [](const ProducerPlan& p) { return p.more_batches > 0; }); },
+      [&](const Plan& it) { return has_producer(it, [](const ProducerPlan& p) { return p.rewinds_share > 0; }); },
+      [](const Plan& it) { return it.producers_a_process > 1 && it.producers.size() > 2; },
+      [](const Plan& it) { return it.producers.size() > 6; },
+      [](const Plan& it) { return it.producers.front().batches >= 4000; },  // So long that archives fold.
+      [](const Plan& it) { return it.churn >= 100; },                       // So crowded that rows go.
+      [](const Plan& it) { return it.jobs.size() == 2 && it.jobs[0].reclaims && it.operator_pace > Duration{}; },
+      [](const Plan& it) { return it.cp == 2 && it.jobs.size() == 2 && it.jobs[1].uneven; },
+      [](const Plan& it) { return it.reclaimers == 3 && it.sleepy_share > 0 && it.fate_pace > Duration{}; },
+      [](const Plan& it) { return it.creators > 8 && it.limits_share < 1; },
+      [](const Plan& it) { return it.seals_early; },
+      [](const Plan& it) { return it.deletes_at_end; },
+      [](const Plan& it) { return it.deletes_early; },
+      [](const Plan& it) { return it.newer_binary; },
+  };
+  std::set<uint64_t> seeds;
+  for (const auto& kind : kinds) {
+    uint64_t seed = 1000;
+    while (!kind(MakePlan(seed))) ++seed;
+    seeds.insert(seed);
+  }
+  for (const uint64_t seed : seeds) {
     const Outcome outcome = Simulate(seed);
     ASSERT_TRUE(outcome.violations.empty()) << "seed " << seed << ": " << outcome.violations.front().message << "\n"
                                             << outcome.story;

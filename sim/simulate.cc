@@ -100,15 +100,20 @@ class Director {
     while (!std::ranges::all_of(racers, [](const Process* it) { return it->idle(); })) world_.Sleep(seconds(1));
     if (created > 1) world_.Breach("I1", fmt::format("{} creators were told that they created the stream", created));
     while (!world_.ledger().keys()) {
-      world_.RunOne("creator",
-                    [](Process& process) { (void)Stream::Open(process.env(), kStreamName, {.create = true}); });
+      world_.RunOne("creator", [this](Process& process) {
+        (void)world_.Call(process, "Open", minutes(2),
+                          [&] { return Stream::Open(process.env(), kStreamName, {.create = true}); });
+      });
     }
   }
 
   void StartFleet() {
     const Plan& plan = world_.plan();
-    for (const ProducerPlan& producer : plan.producers) {
-      KeepCounted(producing_, [this, &producer] { KeepProducer(world_, producer); });
+    for (size_t i = 0; i < plan.producers.size(); i += plan.producers_a_process) {
+      const size_t end = std::min(plan.producers.size(), i + plan.producers_a_process);
+      const std::vector<ProducerPlan> together(plan.producers.begin() + static_cast<std::ptrdiff_t>(i),
+                                               plan.producers.begin() + static_cast<std::ptrdiff_t>(end));
+      KeepCounted(producing_, [this, together] { KeepProducers(world_, together); });
     }
     for (uint32_t i = 0; plan.churn > 0 && i < plan.churners; ++i) {
       KeepCounted(producing_, [this, i] { KeepChurn(world_, i); });
@@ -159,7 +164,10 @@ class Director {
       for (const GroupRow& group : newest.manifest.groups) {
         if (!group.name.starts_with(kVisitorPrefix)) continue;
         const TimePoint deadline = After(process.clock().Now(), minutes(2));
-        BW_TRY(DropGroup(stream.log(), {.group = group.name, .session = group.session}, deadline));
+        const auto drop = [&] {
+          return DropGroup(stream.log(), {.group = group.name, .session = group.session}, deadline);
+        };
+        BW_TRY(world_.Call(process, "DropGroup", minutes(2), drop, {.may_be = ErrorCode::kNotFound}));
       }
       return {};
     });

@@ -155,7 +155,7 @@ class RankProgram {
       if (!next.ok()) {
         if (!MayTryAgain(next.error())) return OnTrimmed(next.error());
         // Who waits for data tells again how far it is: those who could send some may be waiting for that.
-        if (leads()) (void)group_->ReportProgress(consumer.position());
+        if (leads()) Report(consumer.position());
         continue;
       }
       world_.Tell(process_, Delivery{.group = plan_.group,
@@ -175,9 +175,13 @@ class RankProgram {
         return slowest && slowest->value + kRankLeadMax >= consumer.position().value;
       });
       if (!leads()) continue;
-      (void)group_->ReportProgress(consumer.position());
+      Report(consumer.position());
       if (!SaveIfDue(saved)) return;
     }
+  }
+
+  void Report(Step position) {
+    (void)world_.Call(process_, "ReportProgress", kCommitTime, [&] { return group_->ReportProgress(position); });
   }
 
   // A collective: who waits in it for too long takes the whole run down.
@@ -251,7 +255,8 @@ class RankProgram {
     const bool was_registered = job_.saved.front().registered;
     job_.saved.erase(job_.saved.begin());
     if (!was_registered) return true;
-    const Result<void> released = group_->Release(name);
+    const Result<void> released = world_.Call(process_, "Release", kCommitTime, [&] { return group_->Release(name); },
+                                              {.may_be = ErrorCode::kNotFound});
     return released.ok() || MayTryAgain(released.error()) || released.error().code == ErrorCode::kNotFound;
   }
 

@@ -103,13 +103,17 @@ void World::AtRest() {
   for (const auto& checker : checkers_) checker->AtRest();
 }
 
+Duration World::Slack() const {
+  return network_.calm() && scheduler_.now() > storm_end_ + kSlack ? kSlackInCalm : kSlack;
+}
+
 void World::CheckBound(const RunningCall& call) {
   if (call.process->dead() || call.process->pauses() != call.pauses) return;
   TimedCall timed{.who = call.process->name(),
                   .what = call.what,
                   .took = call.process->clock().Now() - call.began,
                   .limit = call.limit};
-  if (call.waits_for_readers) {
+  if (call.traits.waits_for_readers) {
     const Duration since = scheduler_.now() - last_delivery_;
     timed.took = std::min(timed.took, std::chrono::duration_cast<Duration>(since * kFastestClock));
   }
@@ -135,7 +139,7 @@ bool World::MayBe(const RunningCall& call, const Error& error) const {
   // Sleepers may go on with a deleted stream, and what they are told is of a history of their own. But neither that it is
   // damaged, nor that it is worth waiting.
   if (call.of_deleted && (error.code == ErrorCode::kCorrupt || error.code == ErrorCode::kStalled)) return false;
-  if (newest.deleted) return true;
+  if (newest.deleted || error.code == call.traits.may_be) return true;
   const auto damages = [&](FaultKind kind) { return plan_.rates[static_cast<size_t>(kind)] > 0; };
   switch (error.code) {
     // Nothing that a store, a crash or a rival does is any of these.

@@ -20,6 +20,14 @@ namespace batchweave::sim {
 // What a call takes at most beyond the time that it promises: its last request, which hangs until the client gives up,
 // and what it must read first, each with all its tries.
 inline constexpr Duration kSlack = std::chrono::minutes(20);
+// The same once nothing fails any more, and nothing hangs that was sent while it did.
+inline constexpr Duration kSlackInCalm = std::chrono::minutes(1);
+
+// What is special about a call of the library.
+struct CallTraits {
+  bool waits_for_readers = false;     // Its limit counts from the last step that any rank has read.
+  std::optional<ErrorCode> may_be{};  // It may end so, beside what any call may be told.
+};
 
 // Of every simulation.
 inline constexpr std::string_view kStreamName = "run";
@@ -66,16 +74,16 @@ class World final : public FiberOwner {
   // The stream was deleted, and all of it: who calls from now on is to be told so.
   void NoteDeletion() { is_deleted_ = true; }
 
-  // Makes a call of the library that promises to end within `limit`, and checks that it does. A call that
-  // `waits_for_readers` promises so from the last step that any rank has read.
+  // Makes a call of the library that promises to end within `limit`, and checks that it does, and that what it says can be
+  // true.
   template <typename Body>
-  auto Call(Process& process, std::string_view what, Duration limit, Body body, bool waits_for_readers = false) {
+  auto Call(Process& process, std::string_view what, Duration limit, Body body, CallTraits traits = {}) {
     const auto call = calls_.insert(calls_.end(), {.process = &process,
                                                    .what = what,
                                                    .began = process.clock().Now(),
-                                                   .limit = limit + kSlack,
+                                                   .limit = limit + Slack(),
                                                    .pauses = process.pauses(),
-                                                   .waits_for_readers = waits_for_readers,
+                                                   .traits = traits,
                                                    .of_deleted = is_deleted_ && network_.calm(),
                                                    .of_calm = network_.calm()});
     auto result = body();
@@ -96,10 +104,11 @@ class World final : public FiberOwner {
     TimePoint began;
     Duration limit;
     uint64_t pauses;  // Of the process, when it began: who was stopped meanwhile is not to blame.
-    bool waits_for_readers;
+    CallTraits traits;
     bool of_deleted;  // When it began the stream was deleted, and nothing failed any more.
     bool of_calm;     // When it began nothing failed any more.
   };
+  Duration Slack() const;
   void CheckBound(const RunningCall& call);
   void AtWorstMoment(Process& process, double share);
   void Note(const RunningCall& call, const Error& error);
