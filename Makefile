@@ -13,7 +13,7 @@ FUZZ_SECONDS ?= 60
 # Two clones in two folders share what ccache holds.
 export CCACHE_BASEDIR := $(CURDIR)
 export CCACHE_NOHASHDIR := 1
-export CCACHE_SLOPPINESS := pch_defines,time_macros,include_file_mtime,include_file_ctime
+export CCACHE_SLOPPINESS := time_macros,include_file_mtime,include_file_ctime
 export ASAN_SYMBOLIZER_PATH ?= /usr/lib/llvm-19/bin/llvm-symbolizer
 export TSAN_OPTIONS ?= external_symbolizer_path=$(ASAN_SYMBOLIZER_PATH)
 export STAGE_TIMES ?= build/stage-times.txt

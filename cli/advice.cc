@@ -8,6 +8,11 @@
 namespace batchweave::cli {
 namespace {
 
+constexpr const char* kGoesOn = "run it again: it goes on where it was";
+
+// Of many steps, of which some may be done: each is whole, and none is done twice.
+bool GoesOn(std::string_view command) { return command == "reclaim" || command == "delete"; }
+
 std::string NotFound(std::string_view command, std::string_view url) {
   if (command == "ls") return "the URL of ls is that of the folder that holds the streams";
   const Result<StreamUrl> split = SplitStreamUrl(url);
@@ -29,8 +34,8 @@ std::string Denied(std::string_view command, std::string_view url) {
   if (command == "checkpoint") {
     return fmt::format("release what nobody needs (batchweave groups {}), or check permissions and space", url);
   }
-  if (command == "reclaim" || command == "delete") {
-    return "it needs the rights to list, delete and overwrite there; given them, run it again: it goes on where it was";
+  if (GoesOn(command)) {
+    return fmt::format("it needs the rights to list, delete and overwrite there; given them, {}", kGoesOn);
   }
   return "check permissions, free space and quota there";
 }
@@ -42,8 +47,9 @@ std::string AdviceFor(ErrorCode code, std::string_view command, std::string_view
     case ErrorCode::kInvalidArgument: return fmt::format("how it is used: batchweave {} --help", command);
     case ErrorCode::kNotFound: return NotFound(command, url);
     case ErrorCode::kAlreadyExists: return fmt::format("what is there: batchweave show {}", url);
-    case ErrorCode::kUnavailable: return "nothing was changed: try again";
+    case ErrorCode::kUnavailable: return GoesOn(command) ? kGoesOn : "nothing was changed: try again";
     case ErrorCode::kUnknownOutcome:
+      if (GoesOn(command)) return kGoesOn;
       return fmt::format("see what happened before trying again: batchweave show {}", url);
     case ErrorCode::kDenied: return Denied(command, url);
     case ErrorCode::kCorrupt:

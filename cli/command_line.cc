@@ -16,8 +16,11 @@ namespace {
 
 constexpr const char* kVersion = "batchweave " BATCHWEAVE_VERSION;
 
-constexpr const char* kStreamUrl = "the stream: its folder and its name, as file:///data/runs/llm-7b or ./runs/llm-7b";
-constexpr const char* kFolderUrl = "the folder that holds the streams, as file:///data/runs or ./runs";
+constexpr const char* kStreamUrl =
+    "the stream: its folder and its name, as ./runs/llm-7b, file:///data/runs/llm-7b or s3://bucket/runs/llm-7b "
+    "(gs://, az://)";
+constexpr const char* kFolderUrl =
+    "the folder that holds the streams, as ./runs, file:///data/runs or s3://bucket/runs (gs://, az://)";
 constexpr const char* kJsonHelp = "results as JSON on standard output, an error as a JSON object on standard error";
 
 std::string ExitCodesHelp() {

@@ -59,7 +59,8 @@ function(bw_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} rapidcheck GTest::gmock GTest::gtest_main)
-  # A test's own code runs once: the time that it takes is its compiler's.
+  # A test's own code runs once: the time that it takes is its compiler's. What is inline in our headers may then be linked
+  # from the test, not optimised; what is measured (bench, sim, the command) has no such sources.
   target_compile_options(${name} PRIVATE -O0)
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)

@@ -40,9 +40,10 @@ struct Steps {
   Step end;
 };
 
-Result<Steps> StepsIn(const wire::ArchivedEntryOffsets& table) {
+Result<Steps> StepsIn(ByteView block, const wire::ArchivedEntryOffsets& table) {
   const uint64_t count = table.entries() == nullptr ? 0 : table.entries()->size();
   if (count == 0) return Corrupt("archived entries are none");
+  if (count > block.size() / kBytesATableMin) return Corrupt("archived entries are more than there is room for");
   if (table.first() > UINT64_MAX - count) return Corrupt("archived entries end beyond 64 bits");
   return Steps{.first = {table.first()}, .end = {table.first() + count}};
 }
@@ -92,14 +93,14 @@ Bytes EncodeArchivedEntries(const ArchivedEntries& archived) {
 Result<ArchivedEntries> DecodeArchivedEntries(ByteView object) {
   const AlignedBlock block(BW_TRY(DecodeWholeBlock(ObjectKind::kArchivedEntries, object)));
   const auto* table = BW_TRY(VerifiedRoot<wire::ArchivedEntryOffsets>(block.view(), kArchivedEntries));
-  return ReadSteps(block.view(), *table, BW_TRY(StepsIn(*table)));
+  return ReadSteps(block.view(), *table, BW_TRY(StepsIn(block.view(), *table)));
 }
 
 Result<ArchivedEntries> DecodeArchivedSteps(ByteView object, StreamId stream_id, const ArchiveRef& ref, Step first,
                                             size_t count) {
   const AlignedBlock block(BW_TRY(DecodeWholeBlock(ObjectKind::kArchivedEntries, object)));
   const auto* table = BW_TRY(VerifiedRoot<wire::ArchivedEntryOffsets>(block.view(), kArchivedEntries));
-  Steps wanted = BW_TRY(StepsIn(*table));
+  Steps wanted = BW_TRY(StepsIn(block.view(), *table));
   BW_TRY(CheckStreamAndKind({FromWire(*table->stream_id())}, stream_id, ref, ArchiveRef::Kind::kEntries));
   if (wanted.first != ref.first || wanted.end != ref.end) return Corrupt(kOfOtherSteps);
   wanted.first = std::clamp(first, wanted.first, wanted.end);

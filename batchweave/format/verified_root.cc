@@ -3,6 +3,7 @@
 #include <flatbuffers/flatbuffers.h>
 #include <fmt/format.h>
 
+#include "batchweave/base/check.h"
 #include "batchweave/format/archive_generated.h"
 #include "batchweave/format/intent_generated.h"
 #include "batchweave/format/manifest_generated.h"
@@ -12,8 +13,7 @@
 namespace batchweave {
 namespace {
 
-constexpr flatbuffers::uoffset_t kDepthMax = 8;        // Our schemas nest three deep.
-constexpr flatbuffers::uoffset_t kBytesATableMin = 8;  // Its own first word, and the one that points at it.
+constexpr flatbuffers::uoffset_t kDepthMax = 8;  // Our schemas nest three deep.
 
 const uint8_t* DataOf(ByteView block) { return reinterpret_cast<const uint8_t*>(block.data()); }
 
@@ -34,11 +34,11 @@ Result<const Table*> VerifiedRoot(ByteView block, std::string_view what) {
 template <typename Table>
 Result<const Table*> VerifiedElement(ByteView block, const flatbuffers::Vector<uint32_t>& offsets, uint32_t i,
                                      std::string_view what) {
+  BW_CHECK(i < offsets.size());
   flatbuffers::Verifier verifier = VerifierOf(block);
   const size_t at = static_cast<size_t>(offsets.Data() - DataOf(block)) + i * sizeof(flatbuffers::uoffset_t);
   const flatbuffers::uoffset_t offset = verifier.VerifyOffset(at);
-  // As with a root: no more tables than there is room for, so that a small block does not unfold.
-  if (offset == 0 || offsets.size() > block.size() / kBytesATableMin) return Malformed(what);
+  if (offset == 0) return Malformed(what);
   const auto* table = reinterpret_cast<const Table*>(DataOf(block) + at + offset);
   if (!table->Verify(verifier)) return Malformed(what);
   return table;

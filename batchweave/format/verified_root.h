@@ -19,7 +19,12 @@ namespace batchweave {
 template <typename Table>
 Result<const Table*> VerifiedRoot(ByteView block, std::string_view what);
 
-// The table that the `i`-th of `offsets` leads to; they are in `block`, whose root was verified with them as numbers.
+// A table's own first word, and the one that points at it: a block has no more tables than it has room for, so that a small
+// one does not unfold.
+inline constexpr size_t kBytesATableMin = 8;
+
+// The table that the `i`-th of `offsets`, which must be there, leads to; they are in `block`, whose root was verified with
+// them as numbers. There may be more of them than the block has room for: that is for who asks for many to look at.
 template <typename Table>
 Result<const Table*> VerifiedElement(ByteView block, const flatbuffers::Vector<uint32_t>& offsets, uint32_t i,
                                      std::string_view what);

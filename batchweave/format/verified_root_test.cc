@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstring>
 
+#include "batchweave/format/archive.h"
 #include "batchweave/format/archive_generated.h"
 #include "batchweave/format/entry_codec.h"
 #include "batchweave/format/manifest_blocks.h"
@@ -74,10 +75,10 @@ TEST(VerifiedRootTest, AnElementIsVerifiedAlone) {
   EXPECT_THAT(ElementOf(view, 1), IsOk());
 }
 
-TEST(VerifiedRootTest, ManyElementsInOnePlaceAreMalformed) {
-  const Bytes object = ArchivedOneEntry(100'000);
-  const AlignedBlock block(object);
-  EXPECT_THAT(ElementOf(block.view(), 1), IsError(ErrorCode::kCorrupt, HasSubstr("malformed")));
+TEST(VerifiedRootTest, ArchivedEntriesAreNoMoreThanThereIsRoomFor) {
+  EXPECT_THAT(DecodeArchivedEntries(EncodeFramed(ObjectKind::kArchivedEntries, ArchivedOneEntry(2))), IsOk());
+  EXPECT_THAT(DecodeArchivedEntries(EncodeFramed(ObjectKind::kArchivedEntries, ArchivedOneEntry(100'000))),
+              IsError(ErrorCode::kCorrupt, HasSubstr("more than there is room for")));
 }
 
 TEST(VerifiedRootTest, NothingAtAllIsMalformed) {

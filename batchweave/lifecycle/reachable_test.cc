@@ -37,7 +37,7 @@ const std::set<std::string> kWalked = {
     "Head.entries",          "Rest.entries",       "Rest.archives",    "Rest.archived_rows", "Entry.producer",
     "Entry.incarnation",     "Entry.seq",          "Entry.whole",      "Entry.parts",        "PartOfGrid.object",
     "PartObject.nonce",      "ArchiveRef.version", "ArchiveRef.nonce", "ArchiveRef.kind",    "ArchivedEntries.entries",
-    "ArchiveIndex.children",
+    "ArchiveIndex.children", "ArchivedEntryOffsets.entries",
 };
 
 const std::set<std::string> kNotReferences = {
@@ -102,6 +102,8 @@ const std::set<std::string> kNotReferences = {
     "PartOfGrid.range",
     "ArchivedEntries.stream_id",
     "ArchivedEntries.first",
+    "ArchivedEntryOffsets.stream_id",
+    "ArchivedEntryOffsets.first",
     "ArchiveIndex.stream_id",
     "ArchivedRows.stream_id",
     "ArchivedRows.rows",

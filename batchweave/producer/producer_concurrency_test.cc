@@ -145,6 +145,48 @@ TEST_F(ProducerConcurrencyTest, StoreThatIsDownForAWhileOnlyDelays) {
   EXPECT_EQ(producer.committed_seq(), 10u);
 }
 
+// So long that a call which nobody wakes hangs until the test is ended.
+constexpr Duration kNever = std::chrono::hours(1);
+
+// However small they are, a queue takes so many batches and no more.
+TEST_F(ProducerConcurrencyTest, CommitWakesWhoWaitsForRoomInAFullQueue) {
+  constexpr uint64_t kPendingBatchesMax = 4096;
+  GatedStore gated(memory_);
+  ManifestLog log = LogOver(gated);
+  ProducerHost host(Over(gated), log);
+  Producer producer = *host.Open("a", {.stall_after = kNever});
+  gated.Close({.calls = kCallCreate, .key = KeyContains("/manifest/")});
+  for (uint64_t i = 0; i < kPendingBatchesMax; ++i) ASSERT_THAT(producer.Publish(Slices(i, 1), {}), IsOk());
+  // Uploads make room too, and are over.
+  while (producer.stats().pending_bytes > 0) clock_.SleepUntil(After(clock_.Now(), std::chrono::milliseconds(1)));
+  std::thread waits([&] { EXPECT_THAT(producer.Publish(Slices(kPendingBatchesMax, 1), {}), IsOk()); });
+  gated.AwaitHeld();
+  clock_.SleepUntil(After(clock_.Now(), std::chrono::milliseconds(20)));  // So that it waits by then, most likely.
+  EXPECT_EQ(producer.stats().published, kPendingBatchesMax);
+  gated.Open();
+  waits.join();
+  EXPECT_THAT(producer.Flush(), IsOk());
+  EXPECT_EQ(producer.committed_seq(), kPendingBatchesMax + 1);
+}
+
+TEST_F(ProducerConcurrencyTest, FailedUploadWakesWhoWaitsForRoom) {
+  FaultyStore denied(
+      memory_,
+      {.fail_call = 1, .code = ErrorCode::kDenied, .filter = {.calls = kCallCreate, .key = KeyContains("/data/")}});
+  GatedStore gated(denied);
+  ManifestLog log = LogOver(gated);
+  ProducerHost host(Over(gated), log);
+  Producer producer = *host.Open("a", {.pending_bytes_max = 300, .stall_after = kNever});
+  gated.Close({.calls = kCallCreate, .key = KeyContains("/data/")});
+  ASSERT_THAT(producer.Publish(Slices(1), {}), IsOk());
+  gated.AwaitHeld();
+  std::thread waits([&] { EXPECT_THAT(producer.Publish(Slices(2), {}), IsError(ErrorCode::kDenied)); });
+  clock_.SleepUntil(After(clock_.Now(), std::chrono::milliseconds(20)));  // So that it waits by then, most likely.
+  gated.Open();
+  waits.join();
+  EXPECT_THAT(producer.Flush(), IsOk());
+}
+
 TEST_F(ProducerConcurrencyTest, DeadlineOfAFlushIsKept) {
   GatedStore gated(memory_);
   ManifestLog log = LogOver(gated);

@@ -25,7 +25,7 @@ struct StreamOptions {
 class Stream {
  public:
   // Creates the stream `name`: probes the store, then writes stream.json. Of many concurrent creators one wins.
-  // Errors: kAlreadyExists, kInvalidArgument (the name), kUnsuitableStore (which rule it breaks), kDenied, kUnavailable.
+  // Errors: kAlreadyExists, kInvalidArgument, kUnsuitableStore (which rule), kCorrupt, kDenied, kUnavailable, kUnknownOutcome.
   static Result<Stream> Create(Env env, std::string_view name);
 
   // Errors: kNotFound (no such stream, or it was deleted), kInvalidArgument, kIncompatible, kCorrupt, kDenied,

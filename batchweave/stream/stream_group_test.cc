@@ -4,6 +4,8 @@
 #include <thread>
 
 #include "batchweave/lifecycle/quarantine.h"
+#include "batchweave/lifecycle/reclaim.h"
+#include "batchweave/lifecycle/trim.h"
 #include "batchweave/producer/lead_limit.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/stream/stream.h"
@@ -148,6 +150,36 @@ TEST_F(StreamGroupTest, ProducerThatWaitsForItsReadersLearnsOfItsEnd) {
   EXPECT_THAT(publish(producer), IsError(ErrorCode::kFenced));
   ASSERT_THAT(stream.Seal(), IsOk());
   EXPECT_THAT(publish(newer), IsError(ErrorCode::kSealed));
+}
+
+// Covers I8.
+TEST_F(StreamGroupTest, RankWhoseStepsAreReleasedReadsThemOrIsTold) {
+  for (const uint32_t prefetch : {0u, 4u}) {
+    Stream stream = *Stream::Create(stream_.env(), "prefetch" + std::to_string(prefetch));
+    Producer producer = *stream.OpenProducer("a");
+    for (uint64_t number = 0; number < 10; ++number) {
+      GlobalBatch batch({.dp = 1, .cp = 1});
+      ASSERT_THAT(batch.Set({}, ToBytes("batch " + std::to_string(number))), IsOk());
+      ASSERT_THAT(producer.Publish(std::move(batch), {}), IsOk());
+    }
+    ASSERT_THAT(producer.Flush(), IsOk());
+    ASSERT_THAT(stream.CreateGroup("train", Step{0}), IsOk());
+    Group group = *stream.OpenGroup("train", {.start = Step{0}});
+    ASSERT_THAT(group.Checkpoint("a", Step{2}, {.keep_last = 1, .pin = true}), IsOk());
+    ASSERT_THAT(group.Checkpoint("b", Step{8}, {.keep_last = 1}), IsOk());
+    Consumer rank = *stream.OpenConsumer(
+        {.position = Step{2}, .group = "train", .session = group.session(), .prefetch_steps_max = prefetch});
+    ASSERT_EQ(rank.Next()->value().step(), Step{2});
+    ASSERT_THAT(group.Release("a"), IsOk());
+    ASSERT_THAT(Trim(stream.log(), kForever), IsOk());
+    ASSERT_THAT(Reclaim(stream.log()), IsOk());
+    Result<std::optional<RankBatch>> next = rank.Next();
+    for (uint64_t step = 3; next.ok(); ++step, next = rank.Next()) {
+      ASSERT_LT(step, 8u) << "all of it was read ahead, by a rank that reads four steps ahead";
+      EXPECT_EQ(AsText((*next)->slices()[0].bytes), "batch " + std::to_string(step));
+    }
+    EXPECT_THAT(next, IsError(ErrorCode::kTrimmed));
+  }
 }
 
 // Covers D4, I9.

@@ -2,6 +2,7 @@
 // way in goes around the checksums, which no fuzzer guesses.
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "batchweave/base/check.h"
@@ -9,6 +10,7 @@
 #include "batchweave/format/manifest.h"
 #include "batchweave/format/manifest_blocks.h"
 #include "batchweave/format/manifest_check.h"
+#include "batchweave/format/manifest_glimpse.h"
 #include "batchweave/format/manifest_steps.h"
 #include "batchweave/format/object_frame.h"
 
@@ -24,10 +26,12 @@ void DecodeAsIs(ByteView object) {
   const Result<Manifest> manifest = DecodeManifest(object);
   if (manifest.ok()) {
     BW_CHECK(HeadBytesNeeded(object).ok() && DecodeManifestHead(object).ok() && ManifestHash(object).ok());
-    BW_CHECK(DecodeManifestSteps(object, {}, SIZE_MAX).ok());
+    BW_CHECK(DecodeManifestSteps(object, {}, SIZE_MAX).ok() && GlimpseManifest(object, {}).ok());
     CheckEncodesAgain(*manifest);
   }
   static_cast<void>(DecodeManifestSteps(object, {1}, 2));
+  const std::string producer = "p";
+  static_cast<void>(GlimpseManifest(object, {&producer, 1}));
   const Result<Tombstone> tombstone = DecodeTombstone(object);
   if (tombstone.ok()) BW_CHECK(*DecodeTombstone(EncodeTombstone(*tombstone)) == *tombstone);
 }
