@@ -41,7 +41,7 @@ GlobalBatch Batch(uint64_t step) {
 // A rank, and what it asks the store for.
 class RankProcess {
  public:
-  RankProcess(const std::string& store, NodeCacheOptions cache)
+  RankProcess(const std::string& store, const NodeCacheOptions& cache)
       : local_(LocalStore::Open(store, {.durability = Durability::kNone}).value()) {
     auto all = std::make_unique<MeteredStore>(*local_, "/data/");
     data_ = all.get();

@@ -21,6 +21,8 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 CLANG_TIDY = ROOT / "build" / "venv" / "bin" / "clang-tidy"  # tools/venv.sh puts it there.
+# It brings the headers of its own compiler, but for those of the sanitizers.
+SANITIZER_HEADERS = "-idirafter/usr/lib/llvm-19/lib/clang/19/include"
 CACHE = ROOT / "build" / "lint-cache"
 _INCLUDE = re.compile(r'^\s*#\s*include\s*"([^"]+)"', re.MULTILINE)
 
@@ -61,7 +63,7 @@ def is_ours(path):
 
 def check(file, key, build):
     """Empty where clang-tidy has nothing to say of `file`, else what it says."""
-    command = [CLANG_TIDY, "--quiet", "-p", str(build), str(file)]
+    command = [CLANG_TIDY, "--quiet", "-p", str(build), f"--extra-arg={SANITIZER_HEADERS}", str(file)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, stdin=subprocess.DEVNULL)
     if done.returncode == 0:
         (CACHE / key).touch()

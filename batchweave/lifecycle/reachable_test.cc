@@ -34,10 +34,23 @@ std::set<std::string> FieldsOf(const std::string& schema) {
 
 // By these an object is named, or something that names objects: WalkReachable follows each.
 const std::set<std::string> kWalked = {
-    "Head.entries",          "Rest.entries",       "Rest.archives",    "Rest.archived_rows", "Entry.producer",
-    "Entry.incarnation",     "Entry.seq",          "Entry.whole",      "Entry.parts",        "PartOfGrid.object",
-    "PartObject.nonce",      "ArchiveRef.version", "ArchiveRef.nonce", "ArchiveRef.kind",    "ArchivedEntries.entries",
-    "ArchiveIndex.children", "ArchivedEntryOffsets.entries",
+    "Head.entries",
+    "Rest.entries",
+    "Rest.archives",
+    "Rest.archived_rows",
+    "Entry.producer",
+    "Entry.incarnation",
+    "Entry.seq",
+    "Entry.whole",
+    "Entry.parts",
+    "PartOfGrid.object",
+    "PartObject.nonce",
+    "ArchiveRef.version",
+    "ArchiveRef.nonce",
+    "ArchiveRef.kind",
+    "ArchivedEntries.entries",
+    "ArchiveIndex.children",
+    "ArchivedEntryOffsets.entries",
 };
 
 const std::set<std::string> kNotReferences = {

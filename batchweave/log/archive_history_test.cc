@@ -49,7 +49,7 @@ class ArchiveHistoryTest : public ::testing::Test {
     next.tail.push_back(Batch(producer, ++row.seq));
     next.next_step = next.next_step + 1;
     BW_TRY(ArchiveHistory(log, next, manifest_.next_step, kForever, kSmall));
-    manifest_ = next;
+    manifest_ = std::move(next);
     return {};
   }
   void ExpectWholeHistory(ManifestLog& log) {

@@ -80,7 +80,7 @@ TEST_F(ProducerConcurrencyTest, CommittersThatRaceLoseNothing) {
   const Manifest newest = log.ReadNewest()->manifest;
   EXPECT_EQ(newest.tail.size(), 100u);
   for (const ProducerRow& row : newest.rows) {
-    EXPECT_EQ(row.seq, row.producer.starts_with("p") ? 25u : 0u);
+    EXPECT_EQ(row.seq, row.producer.starts_with('p') ? 25u : 0u);
   }
 }
 

@@ -134,7 +134,7 @@ TEST_F(RetryingTest, WhatAPersonMustMendIsNotTriedAgain) {
 class Recorder final : public ReadObserver {
  public:
   void OnBytes(ByteView piece) override { seen += AsText(piece); }
-  void OnRestart() override { seen += "|"; }
+  void OnRestart() override { seen += '|'; }
   std::string seen;
 };
 

@@ -114,7 +114,7 @@ TEST_F(SecretsTest, NoneWhereTheServerRefuses) {
 TEST_F(SecretsTest, NoneWhereAServerSendsOnSomewhereElse) {
   const LoopbackHttpServer sends_on([](int connection, const HttpMessage& request) {
     const std::string to = fmt::format("Location: http://127.0.0.1:1{}\r\n", request.target());
-    return SendAll(connection, HttpAnswer(307, to, std::string(request.target())));
+    return SendAll(connection, HttpAnswer(307, to, request.target()));
   });
   const std::string url = fmt::format("http://127.0.0.1:{}", sends_on.port());
   for (const Secrets& secrets : kSecrets) ExpectNoneSaid(secrets, url);
