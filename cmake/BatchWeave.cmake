@@ -5,8 +5,7 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")
-# Not optimised: with these sanitizers an optimiser takes half of the time of a build, and saves less of the tests'.
-set(CMAKE_CXX_FLAGS_SANITIZE "-O0 -g1 -fno-omit-frame-pointer")
+set(CMAKE_CXX_FLAGS_SANITIZE "-O1 -g1 -fno-omit-frame-pointer")
 
 find_program(CCACHE ccache)
 if(CCACHE)
@@ -59,8 +58,8 @@ function(bw_test name)
   endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_DEPS} rapidcheck GTest::gmock GTest::gtest_main)
-  # A test's own code runs once: the time that it takes is its compiler's. What is inline in our headers may then be linked
-  # from the test, not optimised; what is measured (bench, sim, the command) has no such sources.
+  # A test's own code runs once: the time that it takes is its compiler's, most of all under sanitizers. What is inline in
+  # our headers may then be linked from the test, not optimised; what is measured (bench, sim, the command) has no such sources.
   target_compile_options(${name} PRIVATE -O0)
   add_test(NAME ${name} COMMAND ${name})
   if(NOT ARG_TIMEOUT)
