@@ -8,6 +8,7 @@ break. Without names: all of them; --short leaves out the large configurations; 
 """
 
 import argparse
+import concurrent.futures
 import os
 import pathlib
 import re
@@ -213,7 +214,7 @@ def story(search, folder):
 
 
 def report(search, tell):
-    """Runs one search, prints its line, and returns whether it ended as it must."""
+    """Runs one search; whether it ended as it must, and what to print of it."""
     folder = BUILD / re.sub(r"[^a-z0-9]+", "-", search.name)
     start = time.monotonic()
     found = explore(search, folder)
@@ -229,11 +230,17 @@ def report(search, tell):
     else:
         passed = not found.incomplete
         verdict = "verified" if passed else f"INCOMPLETE: {found.incomplete}"
-    print(f"{search.name:50} {found.states:>10} states {seconds:6.1f} s  {verdict}", flush=True)
+    lines = [f"{search.name:50} {found.states:>10} states {seconds:6.1f} s  {verdict}"]
     if found.errors and (tell or not passed):
-        print("".join(f"    {line}\n" for line in told[-STORY_LINES_MAX:]), end="")
-        print(f"    again, with every step: {' '.join(replay_command(search, folder, '-p', '-g'))}")
-    return passed
+        lines += [f"    {line}" for line in told[-STORY_LINES_MAX:]]
+        lines += [f"    again, with every step: {' '.join(replay_command(search, folder, '-p', '-g'))}"]
+    return passed, "\n".join(lines)
+
+
+def jobs():
+    """As many searches at once as there are processors, and memory for the largest."""
+    memory_mib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") >> 20
+    return max(1, min(os.cpu_count() or 1, memory_mib // MEMORY_MIB))
 
 
 def main():
@@ -249,7 +256,13 @@ def main():
     chosen = [search for search in searches
               if (search.name in options.names if options.names else not (options.short and search.large))]
     start = time.monotonic()
-    failed = [search.name for search in chosen if not report(search, options.story)]
+    failed = []
+    with concurrent.futures.ThreadPoolExecutor(jobs()) as pool:
+        reports = pool.map(lambda search: report(search, options.story), chosen)
+        for search, (passed, text) in zip(chosen, reports):
+            print(text, flush=True)
+            if not passed:
+                failed.append(search.name)
     print(f"model: {len(chosen)} searches, {len(failed)} failed, {time.monotonic() - start:.0f} s")
     if failed:
         print(f"model: failed: {', '.join(failed)}")
