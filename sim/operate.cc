@@ -5,6 +5,7 @@
 #include <array>
 #include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 
 #include "batchweave/lifecycle/fence.h"
@@ -63,13 +64,6 @@ void ReclaimForever(World& world, Process& process) {
 }
 
 class Operator {
- private:
-  // A person acts on what may have changed since it was looked at: of what is not there any more there is nothing to do.
-  template <typename Body>
-  auto Act(const char* what, Body body) {
-    return world_.Call(process_, what, kCommitTime, body, {.may_be = ErrorCode::kNotFound});
-  }
-
  public:
   Operator(World& world, Process& process) : world_(world), process_(process) {}
 
@@ -80,18 +74,22 @@ class Operator {
     while (!process_.dead() && world_.storming()) {
       SleepFor(process_, world_.Exponential(world_.plan().operator_pace));
       switch (world_.Below(6)) {
-        case 5:
-        case 0: SetOrLift(log); break;
         case 1: Fence(log); break;
         case 2: ComeAndGo(log); break;
         case 3: TellNonsense(log); break;
         case 4: Upgrade(log); break;
-        default: break;
+        default: SetOrLift(log); break;
       }
     }
   }
 
  private:
+  // A person acts on what may have changed since it was looked at: of what is not there any more there is nothing to do.
+  template <typename Body>
+  std::invoke_result_t<Body&> Act(const char* what, Body body) {
+    return world_.Call(process_, what, kCommitTime, body, {.may_be = ErrorCode::kNotFound});
+  }
+
   void SetOrLift(ManifestLog& log) {
     if (world_.Chance(0.4) && quarantined_) {
       (void)Act("LiftQuarantine", [&] { return LiftQuarantine(log, *quarantined_, Soon(process_)); });

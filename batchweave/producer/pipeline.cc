@@ -15,9 +15,6 @@ namespace {
 constexpr Duration kRetryDelayFirst = std::chrono::milliseconds(50);
 constexpr Duration kRetryDelayMax = std::chrono::seconds(5);
 
-// Batches of one producer in the queue, whatever their size: bounds the memory of tiny ones.
-constexpr size_t kPendingBatchesMax = 4096;
-
 // Unavailability passes, and what is undecided is tried until it is decided: kStalled tells of them, should they last.
 bool NeedsAPerson(ErrorCode code) { return code != ErrorCode::kUnavailable && code != ErrorCode::kUnknownOutcome; }
 

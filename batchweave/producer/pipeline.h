@@ -151,6 +151,9 @@ class Pipeline {
   uint64_t commits_lost_ = 0;
 };
 
+// Batches of one producer in the queue, whatever their size: bounds the memory of tiny ones.
+inline constexpr size_t kPendingBatchesMax = 4096;
+
 // Entries that one version takes from one producer at most: what is beyond waits for the next one.
 inline constexpr size_t kRunEntriesMax = 256;
 

@@ -4,6 +4,7 @@
 #include <set>
 #include <thread>
 
+#include "batchweave/producer/pipeline.h"
 #include "batchweave/producer/producer_host.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/faulty_store.h"
@@ -150,7 +151,6 @@ constexpr Duration kNever = std::chrono::hours(1);
 
 // However small they are, a queue takes so many batches and no more.
 TEST_F(ProducerConcurrencyTest, CommitWakesWhoWaitsForRoomInAFullQueue) {
-  constexpr uint64_t kPendingBatchesMax = 4096;
   GatedStore gated(memory_);
   ManifestLog log = LogOver(gated);
   ProducerHost host(Over(gated), log);

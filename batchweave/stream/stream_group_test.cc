@@ -19,15 +19,19 @@ namespace {
 class StreamGroupTest : public ::testing::Test {
  protected:
   StreamGroupTest() {
-    Producer producer = *stream_.OpenProducer("a");
+    PublishTen(stream_);
+    EXPECT_THAT(stream_.Seal(), IsOkAndHolds(Step{10}));
+    EXPECT_THAT(stream_.CreateGroup("train", Step{0}), IsOk());
+  }
+
+  static void PublishTen(Stream& stream) {
+    Producer producer = *stream.OpenProducer("a");
     for (uint64_t number = 0; number < 10; ++number) {
       GlobalBatch batch({.dp = 1, .cp = 1});
       EXPECT_THAT(batch.Set({}, ToBytes("batch " + std::to_string(number))), IsOk());
       EXPECT_THAT(producer.Publish(std::move(batch), {}), IsOk());
     }
     EXPECT_THAT(producer.Finish(), IsOk());
-    EXPECT_THAT(stream_.Seal(), IsOkAndHolds(Step{10}));
-    EXPECT_THAT(stream_.CreateGroup("train", Step{0}), IsOk());
   }
 
   std::vector<uint64_t> StepsOf(const Group& group, Step position, uint32_t prefetch_steps_max = 4) {
@@ -156,13 +160,7 @@ TEST_F(StreamGroupTest, ProducerThatWaitsForItsReadersLearnsOfItsEnd) {
 TEST_F(StreamGroupTest, RankWhoseStepsAreReleasedReadsThemOrIsTold) {
   for (const uint32_t prefetch : {0u, 4u}) {
     Stream stream = *Stream::Create(stream_.env(), "prefetch" + std::to_string(prefetch));
-    Producer producer = *stream.OpenProducer("a");
-    for (uint64_t number = 0; number < 10; ++number) {
-      GlobalBatch batch({.dp = 1, .cp = 1});
-      ASSERT_THAT(batch.Set({}, ToBytes("batch " + std::to_string(number))), IsOk());
-      ASSERT_THAT(producer.Publish(std::move(batch), {}), IsOk());
-    }
-    ASSERT_THAT(producer.Flush(), IsOk());
+    PublishTen(stream);
     ASSERT_THAT(stream.CreateGroup("train", Step{0}), IsOk());
     Group group = *stream.OpenGroup("train", {.start = Step{0}});
     ASSERT_THAT(group.Checkpoint("a", Step{2}, {.keep_last = 1, .pin = true}), IsOk());
