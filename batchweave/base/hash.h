@@ -40,7 +40,7 @@ class Hasher64 {
   std::unique_ptr<State> state_;
 };
 
-// Copies `from` to `to` (as long) and returns Hash64 of it, in one pass through the cache.
+// Copies `from` to `to` (as long) and returns Hash64 of it, in one pass. Much is not left in the caches.
 uint64_t CopyAndHash64(ByteView from, MutableByteView to);
 
 }  // namespace batchweave

@@ -51,13 +51,18 @@ TEST(HashTest, AMovedHasherGoesOn) {
 }
 
 TEST(HashTest, CopyAndHashDoesBoth) {
-  // Around a cache line, and around the blocks that are copied.
-  for (const size_t size : {0u, 1u, 63u, 65u, 1023u, 1024u, 1025u, 2048u, 300'000u}) {
+  // Around a cache line, around the blocks that are copied, and around what is stored past the caches.
+  for (const size_t size : {0u, 1u, 63u, 1024u, 262'143u, 262'144u, 262'145u, 300'000u}) {
     const Bytes padded = RandomBytes(size + 1);
     const ByteView from = ByteView(padded).subspan(1);  // Not aligned.
-    Bytes to(size);
-    EXPECT_EQ(CopyAndHash64(from, to), Hash64(from));
-    EXPECT_TRUE(std::ranges::equal(to, from));
+    // To each place of a cache line, and nothing beyond.
+    for (const size_t shift : {0u, 1u, 15u, 16u, 63u}) {
+      Bytes to(shift + size + 1, std::byte{7});
+      EXPECT_EQ(CopyAndHash64(from, MutableByteView(to).subspan(shift, size)), Hash64(from));
+      EXPECT_TRUE(std::ranges::equal(ByteView(to).subspan(shift, size), from)) << size << " bytes at " << shift;
+      EXPECT_TRUE(std::ranges::all_of(ByteView(to).first(shift), [](std::byte byte) { return byte == std::byte{7}; }));
+      EXPECT_EQ(to.back(), std::byte{7});
+    }
   }
 }
 

@@ -74,9 +74,8 @@ bool NamesWhatIsThere(Manifest& next) {
   return true;
 }
 
-Result<void> ArchiveTail(ManifestLog& log, Manifest& next, TimePoint deadline, uint64_t bytes_kept) {
-  const size_t count = EntriesToArchive(next.tail, bytes_kept);
-  if (count == 0) return {};
+// The `count` oldest entries of the tail, as one object.
+Result<void> ArchiveOldest(ManifestLog& log, Manifest& next, size_t count, TimePoint deadline) {
   if (BW_MUTATION(kArchiveOfALostVersion) && NamesWhatIsThere(next)) return {};
   const auto end = next.tail.begin() + static_cast<std::ptrdiff_t>(count);
   ArchivedEntries archived{
@@ -111,6 +110,22 @@ Result<void> FoldArchives(ManifestLog& log, Manifest& next, TimePoint deadline) 
     ref = BW_TRY(Write(log, ref, EncodeArchiveIndex(index), deadline));
     next.archives.erase(first_child, next.archives.end());
     next.archives.push_back(ref);
+  }
+  return {};
+}
+
+// In objects of about equal size: who wants one step reads the whole object that has it.
+Result<void> ArchiveTail(ManifestLog& log, Manifest& next, TimePoint deadline, uint64_t bytes_kept,
+                         uint64_t object_bytes_max) {
+  size_t count = EntriesToArchive(next.tail, bytes_kept);
+  uint64_t bytes = 0;
+  for (size_t i = 0; i < count; ++i) bytes += EntryBytes(next.tail[i]);
+  for (uint64_t objects = std::min<uint64_t>((bytes + object_bytes_max - 1) / object_bytes_max, count); objects > 0;
+       --objects) {
+    const size_t entries = count / objects;
+    BW_TRY(ArchiveOldest(log, next, entries, deadline));
+    BW_TRY(FoldArchives(log, next, deadline));  // After each: folding looks at the newest refs alone.
+    count -= entries;
   }
   return {};
 }
@@ -172,8 +187,8 @@ Result<void> ArchiveHistory(ManifestLog& log, Manifest& next, Step base_end, Tim
   const Added added = AddedSince(next, base_end);
   if (IsDue(TailBytes(next), std::max(limits.tail_bytes_low, 3 * added.tail_bytes),
             std::max(limits.tail_bytes_high, 4 * added.tail_bytes), random)) {
-    BW_TRY(ArchiveTail(log, next, deadline, std::max(limits.tail_bytes_kept, 2 * added.tail_bytes)));
-    BW_TRY(FoldArchives(log, next, deadline));
+    BW_TRY(ArchiveTail(log, next, deadline, std::max(limits.tail_bytes_kept, 2 * added.tail_bytes),
+                       limits.object_bytes_max));
   }
   if (IsDue(RowsBytes(next), std::max(limits.rows_bytes_low, 3 * added.rows_bytes),
             std::max(limits.rows_bytes_high, 4 * added.rows_bytes), random)) {

@@ -18,6 +18,8 @@ struct ArchiveLimits {
   uint64_t tail_bytes_high = uint64_t{160} << 10;
   // What stays in the tail: enough for a follower that is a few versions late.
   uint64_t tail_bytes_kept = uint64_t{32} << 10;
+  // Of one object of archived entries.
+  uint64_t object_bytes_max = uint64_t{64} << 10;
   uint64_t rows_bytes_low = uint64_t{48} << 10;
   uint64_t rows_bytes_high = uint64_t{80} << 10;
   // Versions that must have passed since the opening of a producer that was forgotten before its row may go: as long as

@@ -19,6 +19,7 @@ namespace {
 constexpr ArchiveLimits kSmall{.tail_bytes_low = 1500,
                                .tail_bytes_high = 1500,
                                .tail_bytes_kept = 600,
+                               .object_bytes_max = 400,
                                .rows_bytes_low = 1000,
                                .rows_bytes_high = 1000,
                                .row_versions_kept = 5};
