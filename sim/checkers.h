@@ -29,9 +29,10 @@ void ForEachNewEntry(const Ledger& ledger, const Manifest& before, const Manifes
 
 using Checkers = std::vector<std::unique_ptr<Checker>>;
 
-void AddLogCheckers(const Evidence& evidence, Checkers& checkers);       // I1, I4.
-void AddProducerCheckers(const Evidence& evidence, Checkers& checkers);  // I5, I6, I7.
-void AddHoldCheckers(const Evidence& evidence, Checkers& checkers);      // I8, I9.
-void AddReaderCheckers(const Evidence& evidence, Checkers& checkers);    // I10, I11, I12.
+void AddLogCheckers(const Evidence& evidence, Checkers& checkers);           // I1, I4.
+void AddProducerCheckers(const Evidence& evidence, Checkers& checkers);      // I5, I6, I7.
+void AddHoldCheckers(const Evidence& evidence, Checkers& checkers);          // I8, I9.
+void AddReaderCheckers(const Evidence& evidence, Checkers& checkers);        // I10, I11, I12.
+void AddAnnouncementCheckers(const Evidence& evidence, Checkers& checkers);  // I13.
 
 }  // namespace batchweave::sim

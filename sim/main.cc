@@ -149,7 +149,7 @@ CLI::App* AddScale(CLI::App& app, ScaleOptions& options) {
   scale->add_option("--rate-spread", options.rate_spread, "Spread of log-normal rates among producers");
   scale
       ->add_option("--trouble", options.troubles,
-                   "These alone: none, lognormal, bursts, restarts, throttled, outage, misfits, openings")
+                   "These alone: none, lognormal, bursts, restarts, throttled, outage, misfits, hurried, openings")
       ->delimiter(',')
       ->check(CLI::Validator(
           [](const std::string& name) { return FindTrouble(name) ? "" : "no such trouble: " + name; }, "TROUBLE"));

@@ -276,8 +276,41 @@ TEST_F(CombiningTest, AnOpeningThatLostItsRaceIsTakenByWhoCommitsNext) {
   EXPECT_EQ(Cursors(), (std::vector<std::string>{"b1", "a1"}));
 }
 
+// Each of a fleet that is started again sees how many there are, and does not try with them for the same slot.
+TEST_F(CombiningTest, AnOpenerAmongManyAnnouncesBeforeItTries) {
+  ProducerProcess fleet(env_, memory_, stream_);
+  std::vector<ProducerRef> producers;
+  for (int i = 0; i < 8; ++i) producers.push_back(*fleet.Open("p" + std::to_string(i)));
+  for (const ProducerRef& producer : producers) fleet.Provide(producer, 1);
+  fleet.Commit();  // One version of eight producers.
+  const Version before = Newest().version;
+  OutrunStore taken(memory_, Asks(), {1}, [&] {
+    EXPECT_EQ(Intents().size(), 1u);
+    CommitForAll(fleet);
+  });
+  ProducerProcess process(env_, taken, stream_);
+  const Result<ProducerRef> a = process.Open("a");
+  ASSERT_THAT(a, IsOk());
+  EXPECT_EQ((*a)->opened.incarnation.value, before.value + 1);
+  EXPECT_EQ(Newest().version.value, before.value + 1);  // The fleet's: the opener committed none.
+  EXPECT_THAT(Intents(), ::testing::IsEmpty());
+}
+
+// What may not be opened is told at the first look, not after a turn.
+TEST_F(CombiningTest, AnOpenerAmongManyThatMayNotOpenAnnouncesNothing) {
+  ProducerProcess fleet(env_, memory_, stream_);
+  std::vector<ProducerRef> producers;
+  for (int i = 0; i < 8; ++i) producers.push_back(*fleet.Open("p" + std::to_string(i)));
+  for (const ProducerRef& producer : producers) fleet.Provide(producer, 1);
+  EXPECT_THAT(fleet.pipeline().AwaitFinished(*producers[0], env_.clock.Now()), IsError(ErrorCode::kStalled));
+  fleet.Commit();
+  ProducerProcess process(env_, memory_, stream_);
+  EXPECT_THAT(process.Open("p0"), IsError(ErrorCode::kAlreadyExists));
+  EXPECT_THAT(Intents(), ::testing::IsEmpty());
+}
+
 // Another took the name first, and the one that was announced before begins anew.
-// Covers I6.
+// Covers I6, I13.
 TEST_F(CombiningTest, AnOpeningThatWasOvertakenFencesWhoOvertookIt) {
   ProducerProcess other(env_, memory_, stream_);
   OutrunStore taken(memory_, Asks(), {1}, [&] { ASSERT_THAT(other.Open("a"), IsOk()); });

@@ -1,7 +1,6 @@
 #include "batchweave/producer/committer.h"
 
 #include <algorithm>
-#include <unordered_set>
 #include <utility>
 
 #include "batchweave/base/fault_point.h"
@@ -30,25 +29,6 @@ void CleanUp(ManifestLog& log, const CollectedRuns& lost) {
     }
   }
   if (!keys.empty()) static_cast<void>(log.env().store.Delete(keys));
-}
-
-// Distinct producers of others among the newest `count` of `recent`.
-size_t CountOthers(const std::vector<std::string>& recent, size_t count, const std::unordered_set<std::string>& ours) {
-  std::unordered_set<std::string_view> others;
-  for (size_t i = recent.size() - count; i < recent.size(); ++i) {
-    if (!ours.contains(recent[i])) others.insert(recent[i]);
-  }
-  return others.size();
-}
-
-// Distinct producers of others that came in with the newest entry: one version has one time of commit.
-size_t CountInNewest(const std::vector<Entry>& tail, const std::unordered_set<std::string>& ours) {
-  std::unordered_set<std::string_view> others;
-  for (auto entry = tail.rbegin(); entry != tail.rend(); ++entry) {
-    if (entry->committed_at_ns != tail.back().committed_at_ns) break;
-    if (!ours.contains(entry->producer)) others.insert(entry->producer);
-  }
-  return others.size();
 }
 
 // `ready` but for producers that were opened after `version`, which knows nothing of them: it would have them fenced.
@@ -91,7 +71,7 @@ void Committer::CommitOnce() {
 // True: an attempt is due. False: nothing is left to commit.
 Result<bool> Committer::AwaitTurn() {
   // Who has seen nothing yet would take itself for alone, and so would each of a fleet that starts at once.
-  if (seen_version_ == Version{}) BW_TRY(Look());
+  if (seen_.version() == Version{}) BW_TRY(Look());
   while (!pipeline_.stopped()) {
     own_.KeepOnly(pipeline_.Names());
     const uint64_t ready = pipeline_.ready();
@@ -139,7 +119,8 @@ Result<void> Committer::Ask() {
   // Of producers whose batches become ready while it is read a glimpse has no rows.
   CollectedRuns pending = pipeline_.CollectRuns();
   ManifestGlimpse newest = BW_TRY(log_.GlimpseNewest(Waiting(pending)));
-  See(newest.manifest.version, newest.manifest.next_step, newest.recent);
+  if (BW_MUTATION(kJudgedByAGlimpse)) pending = pipeline_.CollectRuns();
+  law_.OnVersionSeen(env_.clock.Now(), seen_.See(newest, pipeline_.Names()));
   BW_TRY(Settle(std::move(newest.manifest), std::move(pending), /*is_gone=*/true));
   law_.OnTaken();
   return {};
@@ -249,26 +230,7 @@ Result<void> Committer::FreezeAgain() {
 // The next attempt builds on `version`.
 void Committer::Build(LoggedManifest version) {
   base_ = std::move(version);
-  See(base_->manifest.version, base_->manifest.next_step, RecentProducers(base_->manifest));
-}
-
-void Committer::See(Version version, Step end, const std::vector<std::string>& recent) {
-  const std::unordered_set<std::string> ours = pipeline_.Names();
-  CommitLaw::Seen tells{.others = CountOthers(recent, recent.size(), ours)};
-  if (seen_version_ == Version{} && base_) {
-    tells.crowd = static_cast<double>(CountInNewest(base_->manifest.tail, ours));
-  }
-  if (seen_version_ != Version{} && version > seen_version_) {
-    tells.versions = version.value - seen_version_.value;
-    const uint64_t added = end.value - seen_end_.value;
-    const auto a_version = static_cast<double>(added) / static_cast<double>(tells.versions);
-    // Of more than are glimpsed each is taken for another producer's.
-    const bool are_seen = added <= recent.size();
-    tells.crowd = are_seen ? std::min(a_version, static_cast<double>(CountOthers(recent, added, ours))) : a_version;
-  }
-  seen_version_ = version;
-  seen_end_ = end;
-  law_.OnVersionSeen(env_.clock.Now(), tells);
+  law_.OnVersionSeen(env_.clock.Now(), seen_.See(base_->manifest, pipeline_.Names()));
 }
 
 // Whose rows tell what became of what is pending here.

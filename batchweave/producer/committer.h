@@ -16,6 +16,7 @@
 #include "batchweave/producer/commit_law.h"
 #include "batchweave/producer/own_announcements.h"
 #include "batchweave/producer/pipeline.h"
+#include "batchweave/producer/seen_log.h"
 
 namespace batchweave {
 
@@ -43,7 +44,6 @@ class Committer {
   Result<void> Freeze(const Announced& announced);
   Result<void> FreezeAgain();  // For kNewBodyForTheSlot.
   void Build(LoggedManifest version);
-  void See(Version version, Step end, const std::vector<std::string>& recent);
   Result<void> Settle(Manifest seen, CollectedRuns ready, bool is_gone);
   std::vector<std::string> Waiting(const CollectedRuns& runs) const;
   void DeleteDead();
@@ -57,8 +57,7 @@ class Committer {
   OwnAnnouncements own_;
   // The newest version seen, while it may still be the newest: it is large.
   std::optional<LoggedManifest> base_;
-  Version seen_version_{};
-  Step seen_end_{};
+  SeenLog seen_;
   RowTable row_table_;
   // The attempt under way. After an unknown outcome it alone is tried, until it is decided.
   bool for_all_ = false;

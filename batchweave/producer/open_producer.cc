@@ -17,6 +17,7 @@
 #include "batchweave/producer/announced_reader.h"
 #include "batchweave/producer/combining_law.h"
 #include "batchweave/producer/commit_plan.h"
+#include "batchweave/producer/seen_log.h"
 #include "batchweave/store/backoff.h"
 #include "batchweave/store/retrying_store.h"
 
@@ -61,9 +62,12 @@ class Opener {
   };
 
   Result<void> Advance() {
+    if (seen_.version() == Version{} && !announced_) BW_TRY(Look());
+    if (opened_) return {};
     const CommitLaw::Pending pending{.announced = announced_.has_value(), .unannounced = !announced_};
     const CommitLaw::Decision decision = law_.Decide(env_.clock.Now(), pending);
     if (decision.at > env_.clock.Now()) {
+      base_.reset();
       env_.clock.SleepUntil(std::min(decision.at, deadline_));
       return {};
     }
@@ -76,9 +80,10 @@ class Opener {
 
   Result<void> Announce() {
     const TimePoint began = env_.clock.Now();
+    base_.reset();
     const OpeningIntent intent{.stream_id = log_.keys().stream_id,
                                .producer = producer_,
-                               .base = seen_version_,
+                               .base = seen_.version(),
                                .nonce = nonce_,
                                .reopen = reopen_};
     const Bytes object = EncodeIntent(intent);
@@ -99,25 +104,21 @@ class Opener {
       return {};
     }
     if (size.error().code != ErrorCode::kNotFound) return size.error();
-    LoggedManifest newest = BW_TRY(log_.ReadNewest());
-    See(newest.manifest);
-    BW_TRY(BringRows(log_, row_table_, {&producer_, 1}, newest.manifest));
-    BW_TRY(Settle(newest.manifest));
+    BW_TRY(Look());
     announced_.reset();
     law_.OnTaken();
     return {};
   }
 
-  void See(const Manifest& seen) {
-    const std::vector<std::string> recent = RecentProducers(seen);
-    CommitLaw::Seen tells{.others = recent.size()};
-    if (seen_version_ != Version{} && seen.version > seen_version_) {
-      tells.versions = seen.version.value - seen_version_.value;
-      tells.crowd = static_cast<double>(seen.next_step.value - seen_end_.value) / static_cast<double>(tells.versions);
-    }
-    seen_version_ = seen.version;
-    seen_end_ = seen.next_step;
-    law_.OnVersionSeen(env_.clock.Now(), tells);
+  // Who has seen nothing yet would take itself for alone, and so would each of a fleet that is started again.
+  Result<void> Look() {
+    base_ = BW_TRY(log_.ReadNewest());
+    law_.OnVersionSeen(env_.clock.Now(), seen_.See(base_->manifest, {producer_}));
+    Manifest seen = base_->manifest;
+    BW_TRY(BringRows(log_, row_table_, {&producer_, 1}, seen));
+    BW_TRY(Settle(seen));
+    if (!opened_) BW_TRY(MayOpen(seen));
+    return {};
   }
 
   // The row carries the nonce where another has taken the announcement. Under the new incarnation nothing can have been
@@ -129,7 +130,10 @@ class Opener {
           .incarnation = row->incarnation, .seq = row->seq, .cursor = BW_TRY(CommittedCursor(log_, seen, *row))};
       return {};
     }
-    if (announced_ && IsOpeningDead(seen, row, announced_->base)) announced_.reset();
+    if (announced_ && IsOpeningDead(seen, row, announced_->base)) {
+      announced_.reset();
+      nonce_ = env_.random.Next();  // Another opening: nobody can mistake it for the one that is dead.
+    }
     return {};
   }
 
@@ -139,14 +143,13 @@ class Opener {
     others_.Clear();
     if (for_all) announced = BW_TRY(others_.ReadFor(law_, began, {producer_}));
     if (!announced) return {};
-    const LoggedManifest base = BW_TRY(log_.ReadNewest());
-    See(base.manifest);
+    if (!base_) BW_TRY(Look());
+    if (opened_) return {};
+    const LoggedManifest base = *std::exchange(base_, std::nullopt);
     Manifest next = BW_TRY(BeginNext(base));
     std::vector<std::string> names = others_.Producers();
     names.push_back(producer_);
     BW_TRY(BringRows(log_, row_table_, names, next));
-    BW_TRY(Settle(next));
-    if (opened_) return {};
     OpenedProducer opened = BW_TRY(Open(next));
     CommitPlan plan = PlanCommit(std::move(next), {}, env_.clock.WallNow().count(), *announced);
     std::vector<std::string> dead = others_.Dead(plan.next);
@@ -162,36 +165,44 @@ class Opener {
     return {};
   }
 
-  // Makes the row of `next` this opening's.
-  Result<OpenedProducer> Open(Manifest& next) {
-    if (next.sealed) {
+  // How far the producer has come by `seen`, where it may be opened.
+  Result<OpenedProducer> MayOpen(const Manifest& seen) {
+    if (seen.sealed) {
       return Error{ErrorCode::kSealed,
-                   fmt::format("the stream has ended: name={} steps={}", log_.keys().name, next.next_step.value)};
+                   fmt::format("the stream has ended: name={} steps={}", log_.keys().name, seen.next_step.value)};
     }
-    ProducerRow& row = FindOrAddRow(next, producer_);
-    std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log_, next, row));
-    if (row.state != ProducerRow::State::kOpen && !reopen_) {
+    const ProducerRow* row = FindRow(seen, producer_);
+    if (row == nullptr) return OpenedProducer{};
+    std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log_, seen, *row));
+    if (row->state != ProducerRow::State::kOpen && !reopen_) {
       return Error{
           ErrorCode::kAlreadyExists,
           fmt::format("the producer has finished; to go on with it, reopen it: producer={} batches={} cursor={}",
-                      producer_, row.seq, cursor ? ToHex(*cursor) : "none")};
+                      producer_, row->seq, cursor ? ToHex(*cursor) : "none")};
     }
+    return OpenedProducer{.incarnation = row->incarnation, .seq = row->seq, .cursor = std::move(cursor)};
+  }
+
+  // Makes the row of `next` this opening's.
+  Result<OpenedProducer> Open(Manifest& next) {
+    const OpenedProducer so_far = BW_TRY(MayOpen(next));
+    ProducerRow& row = FindOrAddRow(next, producer_);
     TakeOpening(next, nonce_, row);
     BW_FAULT_POINT("opening.made");
-    return OpenedProducer{.incarnation = row.incarnation, .seq = row.seq, .cursor = std::move(cursor)};
+    return OpenedProducer{.incarnation = row.incarnation, .seq = row.seq, .cursor = so_far.cursor};
   }
 
   ManifestLog& log_;
   const Env env_;
   const std::string producer_;
-  const uint64_t nonce_;
+  uint64_t nonce_;
   const bool reopen_;
   const TimePoint deadline_;
   AnnouncedReader others_;
   CombiningLaw law_;
   RowTable row_table_;
-  Version seen_version_{};
-  Step seen_end_{};
+  SeenLog seen_;
+  std::optional<LoggedManifest> base_;  // Just looked at: what an attempt builds on now.
   std::optional<Announcement> announced_;
   std::optional<OpenedProducer> opened_;
   Error last_{ErrorCode::kUnavailable, "other committers were first each time: try again"};

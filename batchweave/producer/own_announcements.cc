@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "batchweave/base/fault_point.h"
+#include "batchweave/base/mutation.h"
 #include "batchweave/log/dead_keys.h"
 #include "batchweave/log/producer_rows.h"
 #include "batchweave/store/retrying_store.h"
@@ -24,6 +25,9 @@ Result<void> OwnAnnouncements::Announce(const CommitRun& run, TimePoint deadline
                      .entries = run.entries,
                      .finish = run.finish,
                      .forget = run.forget};
+  if (BW_MUTATION(kAnnouncesTheLastCursor)) {
+    for (Entry& entry : intent.entries) entry.cursor = run.entries.back().cursor;
+  }
   Bytes object = EncodeIntent(intent);
   bool is_full = false;
   while (object.size() > kIntentBytesMax && intent.entries.size() > 1) {

@@ -58,7 +58,8 @@ Env LabProducer::env() {
 }
 
 void LabProducer::Add(const OpenedProducer& opened) {
-  producer_ = std::make_shared<ProducerState>(LabProducerName(index_), opened, ProducerOptions{});
+  producer_ = std::make_shared<ProducerState>(LabProducerName(index_), opened,
+                                              ProducerOptions{.max_staleness = work_.max_staleness});
   pipeline_.Add(producer_);
 }
 

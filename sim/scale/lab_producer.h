@@ -23,6 +23,7 @@ class LabProducer {
     double batches_per_s = 0;
     uint64_t burst = 1;
     SimTime until{};
+    Duration max_staleness{};  // As in ProducerOptions.
   };
   // The producer is open: the stream began with it.
   void Start(const Work& work);

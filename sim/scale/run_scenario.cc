@@ -17,7 +17,11 @@ namespace {
 constexpr size_t kIdle = 0;
 constexpr size_t kPaused = 1;
 constexpr size_t kFast = 2;
-constexpr double kFastFactor = 20;
+constexpr size_t kSlow = 3;
+constexpr double kMisfitFactor = 20;
+static_assert(kSlow < kMisfitsMin);
+
+constexpr size_t kHurriedOneIn = 4;
 
 constexpr double kLognormalSpread = 1;  // One in a hundred has ten times the median, or a tenth.
 constexpr uint64_t kBurst = 8;
@@ -27,7 +31,7 @@ constexpr Duration kTroubleTime = std::chrono::minutes(1);
 constexpr std::pair<Trouble, std::string_view> kTroubleNames[] = {
     {Trouble::kNone, "none"},         {Trouble::kLognormal, "lognormal"}, {Trouble::kBursts, "bursts"},
     {Trouble::kRestarts, "restarts"}, {Trouble::kThrottled, "throttled"}, {Trouble::kOutage, "outage"},
-    {Trouble::kMisfits, "misfits"},   {Trouble::kOpenings, "openings"}};
+    {Trouble::kMisfits, "misfits"},   {Trouble::kHurried, "hurried"},     {Trouble::kOpenings, "openings"}};
 
 // Everything of one scenario.
 class Laboratory {
@@ -59,6 +63,7 @@ class Laboratory {
     for (size_t i = 0; i < scenario_.producers; ++i) {
       producers_.push_back(std::make_unique<LabProducer>(machine_, lab_, tally_, stream_, scenario_, i));
       works_.push_back(WorkOf(i, until));
+      if (works_.back().max_staleness > Duration{}) tally_.Hurry(i);
       if (!opens) producers_.back()->Start(works_.back());
     }
     PlanTrouble();
@@ -88,7 +93,11 @@ class Laboratory {
       case Trouble::kBursts: work.burst = kBurst; break;
       case Trouble::kMisfits:
         if (index == kIdle) work.batches_per_s = 0;
-        if (index == kFast) work.batches_per_s *= kFastFactor;
+        if (index == kFast) work.batches_per_s *= kMisfitFactor;
+        if (index == kSlow) work.batches_per_s /= kMisfitFactor;
+        break;
+      case Trouble::kHurried:
+        if (index % kHurriedOneIn == 0) work.max_staleness = kHurriedStaleness;
         break;
       default: break;
     }
@@ -110,6 +119,7 @@ class Laboratory {
         break;
       }
       case Trouble::kMisfits:
+        tally_.Excuse(kPaused);
         scheduler_.At(from, [this] { producers_[kIdle]->Publish(); });
         scheduler_.At(from, [this, from] { producers_[kPaused]->PauseUntil(from + kTroubleTime); });
         break;
@@ -173,12 +183,14 @@ class Laboratory {
     made.lists -= before.lists;
     made.deletes -= before.deletes;
     made.manifest_puts -= before.manifest_puts;
+    made.intent_puts -= before.intent_puts;
     const double batches = std::max<double>(1, static_cast<double>(tally_.committed_in_window()));
     const double commits = std::max<double>(1, static_cast<double>(tally_.commits_in_window()));
     row.manifest_puts_per_commit = static_cast<double>(made.manifest_puts) / commits;
     row.commits_per_s = commits / std::chrono::duration<double>(scenario_.window).count();
     row.requests_per_batch = static_cast<double>(made.all()) / batches;
     row.puts_per_batch = static_cast<double>(made.puts) / batches;
+    row.intent_puts_per_batch = static_cast<double>(made.intent_puts) / batches;
     row.gets_per_batch = static_cast<double>(made.gets) / batches;
     row.lists_per_batch = static_cast<double>(made.lists) / batches;
     row.deletes_per_batch = static_cast<double>(made.deletes) / batches;

@@ -9,6 +9,7 @@
 #include <tuple>
 
 #include "sim/scale/fork_each.h"
+#include "sim/scale/promises.h"
 #include "sim/scale/scenario.h"
 
 namespace batchweave::sim {
@@ -23,14 +24,9 @@ constexpr size_t kDefaultProducersMax = 10'000;
 constexpr size_t kFairProducersMax = 256;
 constexpr size_t kSoloProducersMax = 1000;
 constexpr uint64_t kLongSteps = 1'000'000;
-// Promised of what users get.
-constexpr double kIngestMin = 0.99;
-constexpr double kStalenessMax = 2;  // Seconds, of S3.
-constexpr double kPutsMax = 2;
-constexpr double kAllOpenMax = 60;  // Seconds.
-
 constexpr size_t kLongProducers[] = {16, 256};
 constexpr size_t kTroubledProducers = 64;
+constexpr size_t kMisfitsAmong = 1000;
 constexpr Duration kTroubledDrain = std::chrono::seconds(60);
 
 // Above so many the simulation is slow, and what is counted is plenty in less time.
@@ -58,11 +54,19 @@ std::vector<const StoreProfile*> Profiles(const ScaleOptions& options) {
   return wanted;
 }
 
+// One interval of `fixed` for every number of producers: what a user would set who knows one of them. Beyond so many its
+// lost attempts are all that is simulated.
+constexpr double kOneInterval = 1;
+constexpr size_t kOneIntervalProducersMax = 256;
+
 // Intervals of `fixed` that are tried for `producers`: from an attempt's length to one attempt at a time of all, and more.
 std::vector<double> Intervals(const ScaleOptions& options, size_t producers) {
   if (!options.intervals_s.empty()) return options.intervals_s;
   const double together = std::max(0.25, 0.15 * static_cast<double>(producers));
-  return {together / 4, together / 2, together, together * 2};
+  std::vector<double> intervals{together / 4, together / 2, together, together * 2};
+  const bool is_among = std::ranges::find(intervals, kOneInterval) != intervals.end();
+  if (producers <= kOneIntervalProducersMax && !is_among) intervals.push_back(kOneInterval);
+  return intervals;
 }
 
 class Plan {
@@ -152,6 +156,7 @@ class Plan {
     for (const Trouble trouble : AllTroubles()) {
       if (trouble != Trouble::kNone) Add(Basic(S3Standard(), 0, kTroubledProducers), {trouble});
     }
+    Add(Basic(S3Standard(), 0, kMisfitsAmong), {Trouble::kMisfits});
     Scenario openings = Basic(S3Standard(), 0, kDefaultProducersMax);
     openings.batches_per_s = 0;
     Add(openings, {Trouble::kOpenings});
@@ -186,9 +191,14 @@ Json ToJson(const Scenario& scenario, const ScaleRow& row) {
   json["starved"] = row.starved;
   json["longest_wait_s"] = Rounded(row.longest_wait_s);
   json["median_wait_s"] = Rounded(row.median_wait_s);
+  if (scenario.trouble == Trouble::kHurried) {
+    json["late_share"] = Rounded(row.late_share);
+    json["late_share_of_others"] = Rounded(row.late_share_of_others);
+  }
   if (row.all_open_s != 0) json["all_open_s"] = Rounded(row.all_open_s);
   json["commits_per_s"] = Rounded(row.commits_per_s);
   json["puts_per_batch"] = Rounded(row.puts_per_batch);
+  json["intent_puts_per_batch"] = Rounded(row.intent_puts_per_batch);
   json["gets_per_batch"] = Rounded(row.gets_per_batch);
   json["lists_per_batch"] = Rounded(row.lists_per_batch);
   json["deletes_per_batch"] = Rounded(row.deletes_per_batch);
@@ -196,35 +206,22 @@ Json ToJson(const Scenario& scenario, const ScaleRow& row) {
   return json;
 }
 
-// What docs/commit-control.md promises of what users get, and this row does not keep; empty: it keeps all.
-std::string Missed(const Json& row) {
-  if (row["policy"] != "default") return "";
-  const std::string trouble = row.value("trouble", "");
-  const auto value = [&](const char* key) { return row[key].get<double>(); };
-  if (row.contains("all_open_s") && (value("all_open_s") < 0 || value("all_open_s") > kAllOpenMax)) return "all_open_s";
-  if (value("ingest_ratio") < kIngestMin) return "ingest_ratio";
-  // Who is stopped, or whose store is down, waits as long.
-  const bool waits = trouble == "outage" || trouble == "throttled" || trouble == "misfits";
-  if (!waits && row["starved"] != 0) return "starved";
-  if (!trouble.empty() || row.contains("store")) return "";
-  if (value("staleness_p99_s") > kStalenessMax) return "staleness_p99_s";
-  return value("manifest_puts_per_commit") > kPutsMax ? "manifest_puts_per_commit" : "";
-}
-
-// Of the intervals of `fixed` the best for each number of producers: what an oracle would set, which no user has.
+// Of the intervals of `fixed` the best for each number of producers: what an oracle would set, which no user has; and the
+// one that is the same for all.
 std::vector<Json> WithBestFixed(const std::vector<Json>& rows, bool all) {
   std::vector<Json> kept;
   std::map<std::tuple<std::string, std::string, size_t, size_t>, Json> best;
   for (const Json& row : rows) {
-    if (row["policy"] != "fixed" || all) {
-      kept.push_back(row);
-      continue;
-    }
+    const bool is_fixed = row["policy"] == "fixed";
+    if (!is_fixed || all || row["interval_s"] == kOneInterval) kept.push_back(row);
+    if (!is_fixed || all) continue;
     Json& known = best[{row.value("trouble", ""), row.value("store", "s3"), row["steps"].get<size_t>(),
                         row["producers"].get<size_t>()}];
     if (known.is_null() || row["staleness_p99_s"] < known["staleness_p99_s"]) known = row;
   }
-  for (const auto& [key, row] : best) kept.push_back(row);
+  for (const auto& [key, row] : best) {
+    if (row["interval_s"] != kOneInterval) kept.push_back(row);
+  }
   return kept;
 }
 

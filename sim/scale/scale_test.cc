@@ -3,10 +3,13 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <nlohmann/json.hpp>
+
 #include "batchweave/testing/matchers.h"
 #include "sim/scale/fork_each.h"
 #include "sim/scale/lab_store.h"
 #include "sim/scale/prices.h"
+#include "sim/scale/promises.h"
 #include "sim/scale/scenario.h"
 #include "sim/scale/tally.h"
 
@@ -102,6 +105,106 @@ TEST(RunScenarioTest, NobodyWaitsForThoseWhoAreNotLikeTheOthers) {
     EXPECT_EQ(row.ingest_ratio, 1) << TroubleName(trouble);
     EXPECT_LE(row.median_wait_s, 3 * even.median_wait_s) << TroubleName(trouble);
   }
+}
+
+// What is asked for where the store can give it: more attempts, earlier, for those who asked.
+TEST(RunScenarioTest, WhoAsksForItIsCommittedEarlier) {
+  Scenario scenario = InTrouble(Trouble::kHurried);
+  scenario.producers = 32;
+  const ScaleRow row = RunScenario(scenario);
+  EXPECT_EQ(row.ingest_ratio, 1);
+  EXPECT_GT(row.late_share_of_others, 0);
+  EXPECT_LT(row.late_share, row.late_share_of_others);
+}
+
+// As RunScenario() reports one that keeps all; a case changes one key.
+nlohmann::ordered_json GoodRow() {
+  return {{"policy", "default"},
+          {"producers", 64},
+          {"steps", 0},
+          {"ingest_ratio", 1},
+          {"starved", 0},
+          {"longest_wait_s", 3},
+          {"median_wait_s", 1},
+          {"staleness_p99_s", 1},
+          {"manifest_puts_per_commit", 1},
+          {"late_share", 0.1},
+          {"late_share_of_others", 0.2}};
+}
+
+TEST(PromisesTest, NameWhatARowDoesNotKeep) {
+  EXPECT_EQ(Missed(GoodRow()), "");
+  const std::pair<std::string, double> cases[] = {{"ingest_ratio", 0.98},
+                                                  {"starved", 1},
+                                                  {"longest_wait_s", 7},
+                                                  {"staleness_p99_s", 2.2},
+                                                  {"manifest_puts_per_commit", 2.2},
+                                                  {"all_open_s", 61},
+                                                  {"all_open_s", -1}};
+  for (const auto& [key, value] : cases) {
+    nlohmann::ordered_json row = GoodRow();
+    row[key] = value;
+    EXPECT_EQ(Missed(row), key);
+    row["policy"] = "fair";  // Nobody promises anything of the others.
+    EXPECT_EQ(Missed(row), "");
+  }
+}
+
+TEST(PromisesTest, TroubleAndGrownManifestsHaveTheirOwn) {
+  const auto missed = [](const char* trouble, const char* key, double value) {
+    nlohmann::ordered_json row = GoodRow();
+    row["trouble"] = trouble;
+    row[key] = value;
+    return Missed(row);
+  };
+  EXPECT_EQ(missed("outage", "starved", 64), "");
+  EXPECT_EQ(missed("outage", "longest_wait_s", 99), "");
+  EXPECT_EQ(missed("outage", "longest_wait_s", 101), "longest_wait_s");
+  for (const char* trouble : {"throttled", "misfits", "restarts"}) {
+    EXPECT_EQ(missed(trouble, "starved", 1), "starved");
+    EXPECT_EQ(missed(trouble, "staleness_p99_s", 3), "");
+  }
+  EXPECT_EQ(missed("misfits", "longest_wait_s", 7), "longest_wait_s");
+  EXPECT_EQ(missed("hurried", "late_share", 0.3), "late_share");
+  EXPECT_EQ(missed("none of them", "ingest_ratio", 0.9), "ingest_ratio");
+  nlohmann::ordered_json row = GoodRow();
+  row["steps"] = 1'000'000;
+  row["staleness_p99_s"] = 2.05;
+  EXPECT_EQ(Missed(row), "");
+  row["staleness_p99_s"] = 2.2;
+  EXPECT_EQ(Missed(row), "staleness_p99_s");
+}
+
+TEST(TallyTest, WhoIsStoppedDoesNotStarve) {
+  Scheduler scheduler;
+  Tally tally({.producers = 2, .warmup = seconds(0), .window = seconds(100)}, scheduler);
+  tally.Excuse(0);
+  for (const size_t producer : {0u, 1u}) scheduler.At(seconds(1), [&tally, producer] { tally.OnUpload(producer, 1); });
+  scheduler.At(seconds(71), [&] { tally.End(); });
+  while (scheduler.RunOne()) {
+  }
+  ScaleRow row;
+  tally.FillIn(row);
+  EXPECT_EQ(row.starved, 1u);
+}
+
+TEST(TallyTest, TellsWhatCameLaterThanItWasAskedFor) {
+  Scheduler scheduler;
+  Tally tally({.producers = 2, .warmup = seconds(0), .window = seconds(100)}, scheduler);
+  tally.Hurry(0);
+  scheduler.At(seconds(1), [&] {
+    tally.OnUpload(0, 1);
+    tally.OnUpload(1, 1);
+  });
+  const auto commit = [&](size_t producer) { tally.OnCommit({{.producer = LabProducerName(producer), .seq = 1}}); };
+  scheduler.At(seconds(1) + kHurriedStaleness, [&] { commit(0); });
+  scheduler.At(seconds(2) + kHurriedStaleness, [&] { commit(1); });
+  while (scheduler.RunOne()) {
+  }
+  ScaleRow row;
+  tally.FillIn(row);
+  EXPECT_EQ(row.late_share, 0);
+  EXPECT_EQ(row.late_share_of_others, 1);
 }
 
 TEST(TallyTest, WhoIsKilledHasNothingPending) {

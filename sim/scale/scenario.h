@@ -23,11 +23,14 @@ enum class Trouble {
   kRestarts,   // Half of the producers are killed at once in the middle of the window, and come back together.
   kThrottled,  // For a minute of the window the store refuses half of what is asked.
   kOutage,     // For a minute of the window the store answers nothing.
-  kMisfits,    // One producer has one batch, one is stopped for a minute, one has twenty times as many as the others.
-  kOpenings,   // The stream is new, and all producers open at once at the start of the window.
+  kMisfits,  // One has a single batch, one is stopped for a minute, one has 20 times as many as the others, one a 20th.
+  kHurried,  // Every fourth producer asks for kHurriedStaleness.
+  kOpenings,  // The stream is new, and all producers open at once at the start of the window.
 };
 // Producers that kMisfits needs.
-inline constexpr size_t kMisfitsMin = 3;
+inline constexpr size_t kMisfitsMin = 4;
+// About what half of the batches take that nobody has asked it of.
+inline constexpr Duration kHurriedStaleness = std::chrono::milliseconds(300);
 std::string_view TroubleName(Trouble trouble);
 std::optional<Trouble> FindTrouble(std::string_view name);
 std::vector<Trouble> AllTroubles();
@@ -69,6 +72,7 @@ struct ScaleRow {
   double commits_per_s = 0;
   double requests_per_batch = 0;
   double puts_per_batch = 0;
+  double intent_puts_per_batch = 0;  // Of the puts.
   double gets_per_batch = 0;
   double lists_per_batch = 0;
   double deletes_per_batch = 0;
@@ -77,6 +81,9 @@ struct ScaleRow {
   uint64_t starved = 0;       // Producers that had no commit in 60 s with data pending.
   double longest_wait_s = 0;  // Of a producer with data pending, for its next commit.
   double median_wait_s = 0;   // The median of the producers' longest waits.
+  // kHurried: batches that took longer than kHurriedStaleness, of those who asked for it and of the others.
+  double late_share = 0;
+  double late_share_of_others = 0;
   double all_open_s = 0;  // kOpenings, kRestarts: from the start of all until the last is open; negative: not all are.
   double cpu_s = 0;       // That the run took: nothing of the simulated fleet.
 };

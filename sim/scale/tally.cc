@@ -49,6 +49,9 @@ void Tally::OnCommit(const std::vector<Entry>& entries) {
     in_window_ += InWindow() ? 1 : 0;
     if (batch->second.counts) {
       staleness_s_.push_back(Seconds(scheduler_.now() - batch->second.uploaded_at));
+      Lateness& lateness = source.hurried ? of_hurried_ : of_others_;
+      lateness.batches += 1;
+      lateness.late += scheduler_.now() - batch->second.uploaded_at > kHurriedStaleness ? 1 : 0;
       source.committed += 1;
       committed_ += 1;
     }
@@ -89,8 +92,10 @@ void Tally::FillIn(ScaleRow& row) {
   std::vector<double> waits_s;
   for (const Source& source : sources_) {
     if (source.offered > 0) waits_s.push_back(Seconds(source.longest_wait));
-    row.starved += source.longest_wait >= kStarving ? 1 : 0;
-    row.longest_wait_s = std::max(row.longest_wait_s, Seconds(source.longest_wait));
+    if (!source.excused) {
+      row.starved += source.longest_wait >= kStarving ? 1 : 0;
+      row.longest_wait_s = std::max(row.longest_wait_s, Seconds(source.longest_wait));
+    }
     if (source.offered == 0) continue;
     const double share = static_cast<double>(source.committed) / static_cast<double>(source.offered);
     sum += share;
@@ -99,6 +104,8 @@ void Tally::FillIn(ScaleRow& row) {
   }
   std::ranges::sort(waits_s);
   row.median_wait_s = Quantile(waits_s, 0.5);
+  row.late_share = of_hurried_.share();
+  row.late_share_of_others = of_others_.share();
   row.jain = squares == 0 ? 0 : sum * sum / (count * squares);
 }
 

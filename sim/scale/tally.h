@@ -21,6 +21,10 @@ class Tally {
   void OnCommit(const std::vector<Entry>& entries);
   // The producer is killed, and what it had uploaded in vain its source makes again.
   void OnKill(size_t producer);
+  // The producer is stopped for a while: how long it waits is nobody's doing.
+  void Excuse(size_t producer) { sources_[producer].excused = true; }
+  // Its batches are to be committed so soon.
+  void Hurry(size_t producer) { sources_[producer].hurried = true; }
   void OnOpened() { opened_at_.push_back(scheduler_.now()); }
   // Producers that wait now are asked how long they have.
   void End();
@@ -43,6 +47,14 @@ class Tally {
     uint64_t offered = 0;
     uint64_t committed = 0;
     Duration longest_wait{};
+    bool excused = false;
+    bool hurried = false;
+  };
+  // Of those committed who have, or have not, asked for kHurriedStaleness.
+  struct Lateness {
+    uint64_t batches = 0;
+    uint64_t late = 0;
+    double share() const { return batches == 0 ? 0 : static_cast<double>(late) / static_cast<double>(batches); }
   };
   bool InWindow() const;
   void Waited(Source& source);
@@ -52,6 +64,8 @@ class Tally {
   const SimTime until_;
   std::vector<Source> sources_;
   std::vector<double> staleness_s_;
+  Lateness of_hurried_;
+  Lateness of_others_;
   std::vector<SimTime> opened_at_;
   uint64_t offered_ = 0;
   uint64_t committed_ = 0;
