@@ -35,7 +35,6 @@ class Ledger final : public ServerObserver {
   // None before the stream is created.
   const std::optional<StreamKeys>& keys() const { return keys_; }
   const Manifest& newest() const { return newest_; }
-  Hash128 newest_hash() const { return hash_; }
   const std::vector<LedgerStep>& steps() const { return steps_; }  // By step, from 0.
   // The step whose data lies under `key`.
   std::optional<Step> StepOfData(const std::string& key) const;

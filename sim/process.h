@@ -88,8 +88,6 @@ class Process final : public FiberOwner {
 
   // What a wait or a request of a dead process does instead: gives way, so that its other fibres may end, and counts.
   void YieldDead();
-  // Calls of a dead process: one that goes on and on would never end in a living one either.
-  uint64_t calls_after_death() const { return calls_after_death_; }
 
  private:
   Machine machine_;
@@ -104,7 +102,7 @@ class Process final : public FiberOwner {
   SimTime runs_from_{};
   uint64_t pauses_ = 0;
   bool dead_ = false;
-  uint64_t calls_after_death_ = 0;
+  uint64_t calls_after_death_ = 0;  // One that goes on and on would never end in a living process either.
 };
 
 }  // namespace batchweave::sim

@@ -125,7 +125,6 @@ bool Scheduler::RunOne() {
   Event event = std::move(const_cast<Event&>(events_.top()));
   events_.pop();
   now_ = event.when;
-  events_done_ += 1;
   event.action();
   return true;
 }

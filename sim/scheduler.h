@@ -46,7 +46,6 @@ class Scheduler {
 
   SimTime now() const { return now_; }
   // Of all that happened: a simulation that goes on without end shows here.
-  uint64_t events() const { return events_done_; }
   size_t running() const { return fibers_.size(); }
 
   // Runs `action` at `when` (now, where that is past), on no fibre: it must not suspend.
@@ -84,7 +83,6 @@ class Scheduler {
   SimTime now_{};
   std::priority_queue<Event> events_;
   uint64_t next_event_ = 0;
-  uint64_t events_done_ = 0;
   std::unordered_map<uint64_t, std::unique_ptr<Fiber>> fibers_;
   uint64_t next_fiber_ = 0;
   Fiber* current_ = nullptr;

@@ -24,10 +24,6 @@ check_packages=(
 # The cloud stores, where there is no cargo that is new enough: Debian's own is 1.63.
 rust_min=1.95
 rust_packages=(cargo-web rustc-web)
-# The servers of their tests, where there is no Go or Node that is new enough: tools/servers.sh takes them from PyPI.
-go_min=1.21
-node_min=22
-pip_packages=(python3-venv)
 apt_tries_max=4 # a mirror that is busy for a moment should not fail a build
 
 die() {
@@ -38,8 +34,6 @@ die() {
 # Is VERSION, as printed by a command in the middle of other words, at least MINIMUM?
 is_at_least() { [[ "$1" =~ [0-9]+\.[0-9]+ ]] && printf '%s\n%s\n' "$2" "${BASH_REMATCH[0]}" | sort --check=quiet --version-sort; }
 has_rust() { is_at_least "$(rustc --version 2>/dev/null)" "$rust_min" && is_at_least "$(cargo --version 2>/dev/null)" "$rust_min"; }
-has_go() { is_at_least "$(go version 2>/dev/null)" "$go_min"; }
-has_node() { is_at_least "$(node --version 2>/dev/null)" "$node_min" && command -v npm >/dev/null; }
 
 wanted_packages() {
   local group
@@ -49,10 +43,7 @@ wanted_packages() {
         printf '%s\n' "${build_packages[@]}"
         has_rust || printf '%s\n' "${rust_packages[@]}"
         ;;
-      check)
-        printf '%s\n' "${check_packages[@]}"
-        { has_go && has_node; } || printf '%s\n' "${pip_packages[@]}"
-        ;;
+      check) printf '%s\n' "${check_packages[@]}" ;;
       *) die "no such group: $group (known: build, check)" ;;
     esac
   done

@@ -7,6 +7,7 @@
 #include <regex>
 #include <set>
 
+#include "batchweave/lifecycle/stored_bytes.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/live_stream.h"
 #include "batchweave/testing/matchers.h"
@@ -201,6 +202,23 @@ TEST_F(ReachableTest, TheKeysAreASetThatKnowsItsBytes) {
   EXPECT_EQ(reached->bytes(), bytes);
   EXPECT_EQ(reached->objects(), Stored().size());
   EXPECT_FALSE(reached->Contains(stream_.keys().Data("tok", {1}, 7, 1)));
+}
+
+// What a version reaches, what has leaked, and what stays though nothing reaches it are told apart.
+// Covers I9.
+TEST_F(ReachableTest, WhatIsStoredIsReachedOrLeakedOrStays) {
+  const StoredBytes clean = *CountStored(stream_.log());
+  EXPECT_EQ(clean.reached, ReachedKeys::Of(stream_.log(), stream_.Newest())->bytes());
+  EXPECT_THAT(clean.leaked_keys, ::testing::IsEmpty());
+  stream_.Upload("tok", {1}, 7);
+  const std::string unknown = stream_.keys().StreamPrefix() + "what is it";
+  ASSERT_THAT(PutBytes(store_, unknown, Bytes(3), PutMode::kCreate), IsOk());
+  ASSERT_THAT(PutBytes(store_, stream_.keys().IntentPrefix() + "_", {}, PutMode::kCreate), IsOk());
+  const StoredBytes stored = *CountStored(stream_.log());
+  EXPECT_EQ(stored.reached, clean.reached);
+  EXPECT_EQ(stored.leaked_keys.size(), 2u);
+  EXPECT_THAT(stored.leaked_keys, ::testing::Contains(unknown));
+  EXPECT_GT(stored.leaked, 3u);
 }
 
 TEST_F(ReachableTest, AnArchivedObjectThatIsGoneIsNotFound) {

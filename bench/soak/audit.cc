@@ -5,11 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 #include <map>
-#include <optional>
 
-#include "batchweave/format/keys.h"
-#include "batchweave/lifecycle/reachable.h"
 #include "batchweave/lifecycle/reclaim.h"
+#include "batchweave/lifecycle/stored_bytes.h"
 #include "batchweave/lifecycle/trim.h"
 #include "batchweave/log/history.h"
 #include "batchweave/stream/verify.h"
@@ -34,26 +32,10 @@ class Violations {
   uint64_t count_ = 0;
 };
 
-// Versions, placeholders and hints stay for ever, or for as long as the stream.
-bool MayLeak(const std::optional<ParsedKey>& key) {
-  if (!key) return true;
-  return key->kind == ParsedKey::Kind::kData || key->kind == ParsedKey::Kind::kArchive ||
-         key->kind == ParsedKey::Kind::kIntent || key->kind == ParsedKey::Kind::kOpening;
-}
-
 Result<uint64_t> LeakedBytes(ManifestLog& log) {
-  const LoggedManifest newest = BW_TRY(log.ReadNewest());
-  const ReachedKeys reached = BW_TRY(ReachedKeys::Of(log, newest.manifest));
-  uint64_t leaked = 0;
-  const auto visit = [&](const ListedObject& object) -> Result<void> {
-    if (!reached.Contains(object.key) && MayLeak(ParseKey(log.keys(), object.key))) {
-      leaked += object.size_bytes;
-      fmt::print(stderr, "leaked: {}\n", object.key);
-    }
-    return {};
-  };
-  BW_TRY(ForEachObject(log.env().store, log.keys().StreamPrefix(), visit));
-  return leaked;
+  const StoredBytes stored = BW_TRY(CountStored(log));
+  for (const std::string& key : stored.leaked_keys) fmt::print(stderr, "leaked: {}\n", key);
+  return stored.leaked;
 }
 
 // The last batch that was read of each producer, by its number.

@@ -17,7 +17,6 @@
 #include "examples/demo/run/commands.h"
 #include "examples/demo/run/display.h"
 #include "examples/demo/run/job.h"
-#include "examples/demo/run/leaked.h"
 #include "examples/demo/run/summary.h"
 #include "examples/demo/run/verdict.h"
 #include "examples/demo/run/workspace.h"

@@ -14,7 +14,7 @@ namespace batchweave::sim {
 
 class LabProducer {
  public:
-  // All must outlive it; and it its fibre: see Stop and idle. `life`: how many there were of it before.
+  // All must outlive it; and it its fibre: see Stop. `life`: how many there were of it before.
   LabProducer(Machine machine, LabServer& server, Tally& tally, const LabStream& stream, const Scenario& scenario,
               size_t index, uint64_t life = 0);
 
@@ -35,7 +35,6 @@ class LabProducer {
   void PauseUntil(SimTime until) { process_.PauseUntil(until); }
   // Ends the process, as a kill does.
   void Stop();
-  bool idle() const { return process_.idle(); }
 
  private:
   Env env();

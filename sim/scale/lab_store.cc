@@ -56,10 +56,7 @@ Fate LabServer::Ask(StoreCall call, std::string_view key, uint64_t size_bytes) {
     case kCallDelete: requests_.deletes += 1; break;
     default: requests_.gets += 1;
   }
-  const uint64_t throttled = network_.counts()[static_cast<size_t>(FaultKind::kThrottled)];
-  const Fate fate = network_.FateOf(call, key, size_bytes);
-  requests_.throttled += network_.counts()[static_cast<size_t>(FaultKind::kThrottled)] - throttled;
-  return fate;
+  return network_.FateOf(call, key, size_bytes);
 }
 
 Result<void> LabClient::Send(const Fate& fate, std::string_view subject, const std::function<void()>& effect) {

@@ -59,7 +59,6 @@ class Builder {
       BW_CHECK(BringRows(log_, table, {&run.producer, 1}, next).ok());
       Commit(PlanCommit(std::move(next), {&run, 1}, 0).next);
     }
-    stream_.version = newest_.manifest.version;
     stream_.next_step = newest_.manifest.next_step;
   }
 

@@ -13,7 +13,6 @@ struct LabStream {
   StreamKeys keys{};
   Hash128 stream_json_hash{};
   Incarnation incarnation{};  // Of all producers, which one version opened.
-  Version version{};          // The newest.
   Step next_step{};
 };
 

@@ -60,7 +60,6 @@ struct RequestCounts {
   uint64_t deletes = 0;
   uint64_t manifest_puts = 0;  // Of the puts: those of manifests.
   uint64_t intent_puts = 0;    // Of the puts: those of intents.
-  uint64_t throttled = 0;      // Of all: those that the store refused because there were too many.
   uint64_t all() const { return puts + gets + lists + deletes; }
 };
 

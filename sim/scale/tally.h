@@ -29,8 +29,6 @@ class Tally {
   // Producers that wait now are asked how long they have.
   void End();
 
-  uint64_t offered() const { return offered_; }
-  uint64_t committed() const { return committed_; }            // Of those offered.
   uint64_t committed_in_window() const { return in_window_; }  // Whenever they were uploaded.
   uint64_t commits_in_window() const { return commits_; }
   const std::vector<SimTime>& opened_at() const { return opened_at_; }

@@ -1,10 +1,10 @@
 // The end of the demo's output: figures, where to look next, and one JSON object.
 #pragma once
 
+#include "batchweave/lifecycle/stored_bytes.h"
 #include "examples/demo/run/commands.h"
 #include "examples/demo/run/display.h"
 #include "examples/demo/run/job.h"
-#include "examples/demo/run/leaked.h"
 #include "examples/demo/run/verdict.h"
 
 namespace batchweave::demo {

@@ -1,17 +1,18 @@
-#include "examples/demo/run/leaked.h"
+#include "batchweave/lifecycle/stored_bytes.h"
 
 #include <optional>
 
 #include "batchweave/format/keys.h"
 #include "batchweave/lifecycle/reachable.h"
 
-namespace batchweave::demo {
+namespace batchweave {
 namespace {
 
 // Versions, placeholders and hints stay for ever, or for as long as the stream.
-bool MayLeak(const ParsedKey& key) {
-  return key.kind == ParsedKey::Kind::kData || key.kind == ParsedKey::Kind::kArchive ||
-         key.kind == ParsedKey::Kind::kIntent || key.kind == ParsedKey::Kind::kOpening;
+bool MayLeak(const std::optional<ParsedKey>& key) {
+  if (!key) return true;
+  return key->kind == ParsedKey::Kind::kData || key->kind == ParsedKey::Kind::kArchive ||
+         key->kind == ParsedKey::Kind::kIntent || key->kind == ParsedKey::Kind::kOpening;
 }
 
 }  // namespace
@@ -21,11 +22,11 @@ Result<StoredBytes> CountStored(ManifestLog& log) {
   const ReachedKeys reached = BW_TRY(ReachedKeys::Of(log, newest.manifest));
   StoredBytes stored;
   const auto visit = [&](const ListedObject& object) -> Result<void> {
-    const std::optional<ParsedKey> key = ParseKey(log.keys(), object.key);
     if (reached.Contains(object.key)) {
       stored.reached += object.size_bytes;
-    } else if (!key.has_value() || MayLeak(*key)) {
+    } else if (MayLeak(ParseKey(log.keys(), object.key))) {
       stored.leaked += object.size_bytes;
+      stored.leaked_keys.push_back(object.key);
     }
     return {};
   };
@@ -33,4 +34,4 @@ Result<StoredBytes> CountStored(ManifestLog& log) {
   return stored;
 }
 
-}  // namespace batchweave::demo
+}  // namespace batchweave
