@@ -138,12 +138,38 @@ Result<Version> ManifestLog::FindNewestByList() {
                fmt::format("a foreign object lies among the manifests: key={}", page.objects.front().key)};
 }
 
-// Slots 1..newest are all occupied for ever (I1), so the newest is found by galloping up from a known one and bisecting.
-// The strides grow by more and more: who follows finds the next version or the one after it by few probes, and who comes
-// to 10^5 of them needs 26, where strides that double need 34.
+// Slots 1..newest are all occupied for ever (I1), so the newest is found by probing.
 Result<Version> ManifestLog::FindNewestByProbing() {
+  const uint64_t known = newest_hint_.load(std::memory_order_relaxed);
+  auto [occupied, absent] = BW_TRY(known == 0 ? FindOrder() : Gallop(known));
+  while (absent - occupied > 1) {
+    const uint64_t middle = occupied + (absent - occupied) / 2;
+    (BW_TRY(Exists(Version{middle})) ? occupied : absent) = middle;
+  }
+  return Version{occupied};
+}
+
+// Who knows nothing bisects the number of digits, and those after it: with 10^5 versions 22 probes, with 1000 of them 14.
+Result<ManifestLog::Bounds> ManifestLog::FindOrder() {
+  constexpr int kFirst = 12;  // About the middle of what streams have, by digits: an hour's to a year's.
+  constexpr int kLast = 63;
+  int occupied = -1;  // 2^-1 stands for no version.
+  int absent = kFirst;
+  while (BW_TRY(Exists(Version{uint64_t{1} << absent}))) {
+    BW_CHECK(absent < kLast);
+    occupied = absent;
+    absent = std::min(2 * absent, kLast);
+  }
+  while (absent - occupied > 1) {
+    const int middle = (occupied + absent) / 2;
+    (BW_TRY(Exists(Version{uint64_t{1} << middle})) ? occupied : absent) = middle;
+  }
+  return Bounds{.occupied = occupied < 0 ? 0 : uint64_t{1} << occupied, .absent = uint64_t{1} << absent};
+}
+
+// Who follows finds the next version, or the one after it, by few probes; strides grow by more and more.
+Result<ManifestLog::Bounds> ManifestLog::Gallop(uint64_t occupied) {
   constexpr uint64_t kGrowthMax = 8;
-  uint64_t occupied = newest_hint_.load(std::memory_order_relaxed);
   uint64_t stride = 1;
   uint64_t growth = 2;
   while (BW_TRY(Exists(Version{occupied + stride}))) {
@@ -152,12 +178,7 @@ Result<Version> ManifestLog::FindNewestByProbing() {
     stride *= growth;
     growth = std::min(2 * growth, kGrowthMax);
   }
-  uint64_t absent = occupied + stride;
-  while (absent - occupied > 1) {
-    const uint64_t middle = occupied + (absent - occupied) / 2;
-    (BW_TRY(Exists(Version{middle})) ? occupied : absent) = middle;
-  }
-  return Version{occupied};
+  return Bounds{.occupied = occupied, .absent = occupied + stride};
 }
 
 Result<bool> ManifestLog::Exists(Version version) {

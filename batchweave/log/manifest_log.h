@@ -71,6 +71,13 @@ class ManifestLog {
   Result<ManifestHead> ReadHead(Version version, bool asks_again);
   Result<Version> FindNewestByList();
   Result<Version> FindNewestByProbing();
+  // Of slots: those up to `occupied` are, `absent` is not.
+  struct Bounds {
+    uint64_t occupied = 0;
+    uint64_t absent = 0;
+  };
+  Result<Bounds> FindOrder();
+  Result<Bounds> Gallop(uint64_t occupied);
   Error Deleted() const;
   Result<void> CheckIdentity(const Manifest& manifest, Version version) const;
   void Learn(Version version);

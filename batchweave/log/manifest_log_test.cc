@@ -58,6 +58,47 @@ TEST_P(ManifestLogTest, FindsTheNewestHoweverManyThereAre) {
   }
 }
 
+// A store without an order whose slots are occupied up to a version, and that counts who asks.
+class OccupiedSlots : public ForwardingStore {
+ public:
+  OccupiedSlots(ObjectStore& store, const StreamKeys& keys) : ForwardingStore(store), keys_(keys) {}
+  Result<uint64_t> Stat(std::string_view key) override {
+    const std::optional<ParsedKey> parsed = ParseKey(keys_, key);
+    probes += 1;
+    if (parsed->version.value <= newest) return uint64_t{1};
+    return Error{ErrorCode::kNotFound, "a free slot"};
+  }
+  uint64_t newest = 0;
+  uint64_t probes = 0;
+
+ private:
+  const StreamKeys keys_;
+};
+
+TEST(FindNewestTest, FewProbesFindIt) {
+  MemoryStore memory({.ordered_list = false});
+  const StreamBuilder stream(memory);
+  TestEnv env;
+  OccupiedSlots slots(memory, stream.keys());
+  const std::pair<uint64_t, uint64_t> cases[] = {
+      {0, 4},     {1, 5},     {2, 6},        {6, 6},        {63, 9},
+      {1000, 14}, {4095, 16}, {100'000, 22}, {1 << 24, 31}, {uint64_t{1} << 40, 48}};
+  for (const auto& [newest, probes_max] : cases) {
+    slots.newest = newest;
+    slots.probes = 0;
+    ManifestLog log(env.Over(slots), stream.keys(), stream.stream_json_hash());
+    EXPECT_THAT(log.FindNewest(), IsOkAndHolds(Version{newest}));
+    EXPECT_LE(slots.probes, probes_max) << newest;
+    // Who knows it finds the next one sooner.
+    for (const uint64_t added : {1, 2, 100}) {
+      slots.newest += added;
+      slots.probes = 0;
+      EXPECT_THAT(log.FindNewest(), IsOkAndHolds(Version{slots.newest}));
+      EXPECT_LE(slots.probes, newest > 0 && added < 3 ? 4u : 16u) << newest << " and " << added;
+    }
+  }
+}
+
 TEST_P(ManifestLogTest, ReadsWhatWasCommittedWithItsLinkOfTheChain) {
   CommitUntil(3);
   ManifestLog log = OpenLog();
@@ -97,25 +138,26 @@ TEST_P(ManifestLogTest, DeletedStreamIsNotFound) {
   EXPECT_THAT(OpenLog().ReadNewest(), IsError(ErrorCode::kNotFound, HasSubstr("deleted")));
 }
 
-// Its first answer is of before the first commit, of which another thread hears meanwhile.
+// While it is `early` its answers are of before the first commit, of which another thread hears meanwhile.
 class LooksTooEarly : public ForwardingStore {
  public:
   using ForwardingStore::ForwardingStore;
   Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override {
-    if (MeetsAnother()) return ListPage{};
-    return base().List(prefix, start_after, limit);
+    if (!early) return base().List(prefix, start_after, limit);
+    MeetAnother();
+    return ListPage{};
   }
   Result<uint64_t> Stat(std::string_view key) override {
-    if (MeetsAnother()) return Error{ErrorCode::kNotFound, "no such object"};
-    return base().Stat(key);
+    if (!early) return base().Stat(key);
+    MeetAnother();
+    return Error{ErrorCode::kNotFound, "no such object"};
   }
+  bool early = true;
   std::function<void()> another;
 
  private:
-  bool MeetsAnother() {
-    if (!another) return false;
-    std::exchange(another, nullptr)();
-    return true;
+  void MeetAnother() {
+    if (another) std::exchange(another, nullptr)();
   }
 };
 
@@ -129,6 +171,7 @@ TEST_P(ManifestLogTest, FirstVersionThatAnotherThreadSeesIsNoDeletion) {
     const Result<LoggedManifest> newest = log.ReadNewest();
     ASSERT_THAT(newest, IsOk());
     EXPECT_EQ(newest->manifest.version, Version{version});
+    store.early = false;
   }
 }
 
