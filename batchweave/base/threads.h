@@ -1,5 +1,6 @@
 // Threads, from outside: std::thread in production, actors of the simulator there, so that the simulator runs the very
-// shells that production runs. Two files start threads: producer/uploader.cc and consumer/prefetcher.cc.
+// shells that production runs. Three files start threads: producer/uploader.cc and consumer/prefetcher.cc, which
+// keep them, and log/archive_history.cc, which waits for them at once.
 #pragma once
 
 #include <functional>

@@ -1,8 +1,11 @@
 #include "batchweave/log/archive_history.h"
 
 #include <algorithm>
+#include <memory>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "batchweave/base/fault_point.h"
 #include "batchweave/base/mutation.h"
@@ -34,17 +37,50 @@ bool IsDue(uint64_t bytes, uint64_t low, uint64_t high, Random& random) {
   return bytes >= high || NextUnit(random) < static_cast<double>(bytes - low) / static_cast<double>(high - low);
 }
 
-// Completes `ref` with the key and hash of `object`, and writes it.
-Result<ArchiveRef> Write(ManifestLog& log, ArchiveRef ref, const Bytes& object, TimePoint deadline) {
-  const Env env = log.env();
-  ref.nonce = env.random.Next();
-  ref.object_bytes = object.size();
-  ref.hash = HashOf128(object);
-  const ByteView piece = object;
-  BW_TRY(PutUnique(env, log.keys().Archive(ref), {&piece, 1}, deadline));
-  BW_FAULT_POINT("archive.written");
-  return ref;
-}
+// The objects that a version needs written before it is committed. They are named by their nonces and hashes, so that none
+// waits for another: written one after the other they would lengthen the commits of thousands of producers.
+class NewObjects {
+ public:
+  explicit NewObjects(ManifestLog& log) : log_(log) {}
+
+  // Completes `ref`, which then names `object`.
+  ArchiveRef Add(ArchiveRef ref, Bytes object) {
+    ref.nonce = log_.env().random.Next();
+    ref.object_bytes = object.size();
+    ref.hash = HashOf128(object);
+    objects_.push_back({.key = log_.keys().Archive(ref), .bytes = std::move(object)});
+    return ref;
+  }
+
+  // All at once, the first on this thread.
+  Result<void> Write(TimePoint deadline) {
+    if (objects_.empty()) return {};
+    std::vector<std::unique_ptr<Thread>> threads;
+    for (size_t i = 1; i < objects_.size(); ++i) {
+      threads.push_back(log_.env().threads.Start("bw-archive", [this, i, deadline] { Write(objects_[i], deadline); }));
+    }
+    Write(objects_.front(), deadline);
+    threads.clear();  // Joins them.
+    for (const Object& object : objects_) BW_TRY(object.written);
+    BW_FAULT_POINT("archive.written");
+    return {};
+  }
+
+ private:
+  struct Object {
+    std::string key;
+    Bytes bytes;
+    Result<void> written{};
+  };
+
+  void Write(Object& object, TimePoint deadline) {
+    const ByteView piece = object.bytes;
+    object.written = PutUnique(log_.env(), object.key, {&piece, 1}, deadline);
+  }
+
+  ManifestLog& log_;
+  std::vector<Object> objects_;
+};
 
 // The oldest entries, all but the newest `bytes_kept`.
 size_t EntriesToArchive(const std::vector<Entry>& tail, uint64_t bytes_kept) {
@@ -75,8 +111,8 @@ bool NamesWhatIsThere(Manifest& next) {
 }
 
 // The `count` oldest entries of the tail, as one object.
-Result<void> ArchiveOldest(ManifestLog& log, Manifest& next, size_t count, TimePoint deadline) {
-  if (BW_MUTATION(kArchiveOfALostVersion) && NamesWhatIsThere(next)) return {};
+void ArchiveOldest(NewObjects& objects, Manifest& next, size_t count) {
+  if (BW_MUTATION(kArchiveOfALostVersion) && NamesWhatIsThere(next)) return;
   const auto end = next.tail.begin() + static_cast<std::ptrdiff_t>(count);
   ArchivedEntries archived{
       .stream_id = next.stream_id, .first = next.tail_first(), .entries = {next.tail.begin(), end}};
@@ -88,17 +124,16 @@ Result<void> ArchiveOldest(ManifestLog& log, Manifest& next, size_t count, TimeP
     for (const Part& part : entry.parts) ref.payload_bytes += part.object_bytes;
   }
   if (BW_MUTATION(kArchiveDropsAnEntry)) archived.entries.pop_back();
-  next.archives.push_back(BW_TRY(Write(log, ref, EncodeArchivedEntries(archived), deadline)));
+  next.archives.push_back(objects.Add(ref, EncodeArchivedEntries(archived)));
   if (BW_MUTATION(kArchiveOfALostVersion)) LastArchived() = {next.stream_id, next.archives.back()};
   next.tail.erase(next.tail.begin(), end);
-  return {};
 }
 
 // Replaces the newest refs, where kIndexChildrenMax of them are of one level, by one index of them; and so on upwards.
-Result<void> FoldArchives(ManifestLog& log, Manifest& next, TimePoint deadline) {
+void FoldArchives(NewObjects& objects, Manifest& next) {
   while (next.archives.size() >= kIndexChildrenMax) {
     const auto first_child = next.archives.end() - kIndexChildrenMax;
-    if (first_child->level != next.archives.back().level) return {};
+    if (first_child->level != next.archives.back().level) return;
     ArchiveIndex index{.stream_id = next.stream_id, .children = {first_child, next.archives.end()}};
     ArchiveRef ref{.kind = ArchiveRef::Kind::kIndex,
                    .version = next.version,
@@ -107,32 +142,28 @@ Result<void> FoldArchives(ManifestLog& log, Manifest& next, TimePoint deadline) 
                    .level = static_cast<uint8_t>(index.children.front().level + 1)};
     for (const ArchiveRef& child : index.children) ref.payload_bytes += child.payload_bytes;
     if (BW_MUTATION(kIndexLacksARef)) index.children.pop_back();
-    ref = BW_TRY(Write(log, ref, EncodeArchiveIndex(index), deadline));
+    ref = objects.Add(ref, EncodeArchiveIndex(index));
     next.archives.erase(first_child, next.archives.end());
     next.archives.push_back(ref);
   }
-  return {};
 }
 
 // In objects of about equal size: who wants one step reads the whole object that has it.
-Result<void> ArchiveTail(ManifestLog& log, Manifest& next, TimePoint deadline, uint64_t bytes_kept,
-                         uint64_t object_bytes_max) {
+void ArchiveTail(NewObjects& objects, Manifest& next, uint64_t bytes_kept, uint64_t object_bytes_max) {
   size_t count = EntriesToArchive(next.tail, bytes_kept);
   uint64_t bytes = 0;
   for (size_t i = 0; i < count; ++i) bytes += EntryBytes(next.tail[i]);
-  for (uint64_t objects = std::min<uint64_t>((bytes + object_bytes_max - 1) / object_bytes_max, count); objects > 0;
-       --objects) {
-    const size_t entries = count / objects;
-    BW_TRY(ArchiveOldest(log, next, entries, deadline));
-    BW_TRY(FoldArchives(log, next, deadline));  // After each: folding looks at the newest refs alone.
+  for (uint64_t left = std::min<uint64_t>((bytes + object_bytes_max - 1) / object_bytes_max, count); left > 0; --left) {
+    const size_t entries = count / left;
+    ArchiveOldest(objects, next, entries);
+    FoldArchives(objects, next);  // After each: it looks at the newest refs alone.
     count -= entries;
   }
-  return {};
 }
 
 // All rows into one table. Rows that go, go here and in no other way, so that no version says "gone" of one that an
 // older table still has.
-Result<void> ArchiveRows(ManifestLog& log, Manifest& next, TimePoint deadline, uint64_t versions_kept) {
+Result<void> ArchiveRows(ManifestLog& log, NewObjects& objects, Manifest& next, uint64_t versions_kept) {
   Result<std::vector<ProducerRow>> rows = ReadRows(log, next);
   // Never "no rows": a newer version has another table.
   if (FailedWith(rows, ErrorCode::kNotFound)) return Error{ErrorCode::kUnavailable, rows.error().message};
@@ -144,7 +175,7 @@ Result<void> ArchiveRows(ManifestLog& log, Manifest& next, TimePoint deadline, u
            next.version.value - row.incarnation.value > versions_kept;
   });
   const ArchiveRef ref{.kind = ArchiveRef::Kind::kRows, .version = next.version};
-  next.archived_rows = BW_TRY(Write(log, ref, EncodeArchivedRows(table), deadline));
+  next.archived_rows = objects.Add(ref, EncodeArchivedRows(table));
   next.rows.clear();
   return {};
 }
@@ -185,16 +216,17 @@ Result<void> ArchiveHistory(ManifestLog& log, Manifest& next, Step base_end, Tim
                             const ArchiveLimits& limits) {
   Random& random = log.env().random;
   const Added added = AddedSince(next, base_end);
+  NewObjects objects(log);
   if (IsDue(TailBytes(next), std::max(limits.tail_bytes_low, 3 * added.tail_bytes),
             std::max(limits.tail_bytes_high, 4 * added.tail_bytes), random)) {
-    BW_TRY(ArchiveTail(log, next, deadline, std::max(limits.tail_bytes_kept, 2 * added.tail_bytes),
-                       limits.object_bytes_max));
+    ArchiveTail(objects, next, std::max(limits.tail_bytes_kept, 2 * added.tail_bytes),
+                std::max(limits.object_bytes_max, added.tail_bytes / 2));
   }
   if (IsDue(RowsBytes(next), std::max(limits.rows_bytes_low, 3 * added.rows_bytes),
             std::max(limits.rows_bytes_high, 4 * added.rows_bytes), random)) {
-    BW_TRY(ArchiveRows(log, next, deadline, limits.row_versions_kept));
+    BW_TRY(ArchiveRows(log, objects, next, limits.row_versions_kept));
   }
-  return {};
+  return objects.Write(deadline);
 }
 
 }  // namespace batchweave

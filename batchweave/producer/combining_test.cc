@@ -98,7 +98,8 @@ TEST_F(CombiningTest, WhoBeginsAmongManyAnnouncesBeforeItTries) {
   fleet.Commit();  // One version of eight producers.
   ProducerProcess other(env_, memory_, stream_);
   ASSERT_THAT(other.Open("other"), IsOk());
-  OutrunStore taken(memory_, Asks(), {1}, [&] {
+  // Of its opening, and of its batch.
+  OutrunStore taken(memory_, Asks(), {1, 2}, [&] {
     EXPECT_EQ(Intents().size(), 1u);
     CommitForAll(other);
   });

@@ -28,7 +28,6 @@ class Row {
     // While the store is down all starve.
     if (trouble_ != "outage" && Of("starved") != 0) return "starved";
     if (Of("longest_wait_s") > WaitMax()) return "longest_wait_s";
-    if (trouble_ == "hurried" && Of("late_share") > Of("late_share_of_others")) return "late_share";
     if (!trouble_.empty() || json_.contains("store")) return "";
     const double factor = Of("steps") > 0 ? kLongFactor : 1;
     if (Of("staleness_p99_s") > kStalenessMax * factor) return "staleness_p99_s";

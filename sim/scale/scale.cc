@@ -191,10 +191,7 @@ Json ToJson(const Scenario& scenario, const ScaleRow& row) {
   json["starved"] = row.starved;
   json["longest_wait_s"] = Rounded(row.longest_wait_s);
   json["median_wait_s"] = Rounded(row.median_wait_s);
-  if (scenario.trouble == Trouble::kHurried) {
-    json["late_share"] = Rounded(row.late_share);
-    json["late_share_of_others"] = Rounded(row.late_share_of_others);
-  }
+  json["late_share"] = Rounded(row.late_share);
   if (row.all_open_s != 0) json["all_open_s"] = Rounded(row.all_open_s);
   json["commits_per_s"] = Rounded(row.commits_per_s);
   json["puts_per_batch"] = Rounded(row.puts_per_batch);

@@ -104,8 +104,7 @@ void Tally::FillIn(ScaleRow& row) {
   }
   std::ranges::sort(waits_s);
   row.median_wait_s = Quantile(waits_s, 0.5);
-  row.late_share = of_hurried_.share();
-  row.late_share_of_others = of_others_.share();
+  row.late_share = of_hurried_.batches > 0 ? of_hurried_.share() : of_others_.share();
   row.jain = squares == 0 ? 0 : sum * sum / (count * squares);
 }
 
