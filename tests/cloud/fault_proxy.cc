@@ -39,6 +39,11 @@ size_t FaultProxy::held() const {
   return held_.size();
 }
 
+std::vector<int> FaultProxy::late() const {
+  const std::lock_guard lock(mutex_);
+  return late_;
+}
+
 std::vector<int> FaultProxy::DeliverHeld() {
   std::vector<HttpMessage> held;
   {
@@ -80,6 +85,12 @@ bool FaultProxy::Serve(int connection, HttpMessage request) {
     case FaultKind::kStatus: return SendAll(connection, ErrorAnswer(fault));
     case FaultKind::kFlippedSent: FlipBit(request.body); break;
     case FaultKind::kTwice: Forward(request); break;
+    case FaultKind::kAfterHeld: {
+      const std::vector<int> statuses = DeliverHeld();
+      const std::lock_guard lock(mutex_);
+      late_.insert(late_.end(), statuses.begin(), statuses.end());
+      break;
+    }
     default: break;
   }
   std::optional<HttpMessage> answer = Forward(request);

@@ -18,7 +18,8 @@ enum class FaultKind {
   kNoAnswer,       // The server did it, and nothing comes of it, ever: the connection stays.
   kStalledAnswer,  // The same in the middle of the answer.
   kTwice,          // The server gets it twice, and the second answer counts.
-  kHeld,           // The connection breaks, and the server gets the request when DeliverHeld is called.
+  kHeld,           // The connection breaks, and the server gets the request late: by kAfterHeld or DeliverHeld.
+  kAfterHeld,      // Nothing befalls this one, but the server gets before it what is held.
   kFlippedSent,    // One bit of the request's body is another when it arrives.
   kFlippedRead,    // One bit of the answer's body is another when it arrives.
   kStatus,         // `status` is answered, and the server gets nothing.
@@ -44,8 +45,10 @@ class FaultProxy {
   void Set(Choose choose);
   // How many requests have met a fault.
   size_t faults() const;
-  // How many requests wait for DeliverHeld.
+  // How many requests are held.
   size_t held() const;
+  // What the server answered to those that it got by kAfterHeld.
+  std::vector<int> late() const;
   // Sends what was held to the server, in order; the statuses that it answers.
   std::vector<int> DeliverHeld();
 
@@ -60,6 +63,7 @@ class FaultProxy {
   Choose choose_;
   size_t faults_ = 0;
   std::vector<HttpMessage> held_;
+  std::vector<int> late_;
   LoopbackHttpServer server_;  // Last: its threads use the rest.
 };
 

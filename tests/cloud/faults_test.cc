@@ -8,7 +8,11 @@
 namespace batchweave {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::AnyOf;
 using ::testing::Each;
+using ::testing::Ge;
+using ::testing::SizeIs;
 
 // Commits that the log tries in one row are bounded: at most so many of them meet a fault.
 constexpr size_t kFaultsInARow = 2;
@@ -52,6 +56,25 @@ class CloudFaultsTest : public StreamOnServer {
     proxy_->Set([fault, every, is_hit = std::move(is_hit), seen = size_t{0}](const HttpMessage& request) mutable {
       return is_hit(request) && ++seen % every == 0 ? fault : Fault{};
     });
+  }
+
+  // Each other commit is given up, and reaches the server only just before the next request by `method` for a version.
+  void LandLateBefore(std::string_view method) {
+    proxy_->Set([method, commits = 0, is_held = false](const HttpMessage& request) mutable -> Fault {
+      if (request.target().find("manifest") == std::string_view::npos) return {};
+      if (is_held) {
+        if (request.method() != method) return {};
+        is_held = false;
+        return {FaultKind::kAfterHeld};
+      }
+      is_held = request.method() == "PUT" && ++commits % 2 == 0;
+      return {is_held ? FaultKind::kHeld : FaultKind::kNone};
+    });
+  }
+
+  void AwaitHeld() {
+    SystemClock clock;
+    while (proxy_->held() == 0) clock.SleepUntil(After(clock.Now(), std::chrono::milliseconds(5)));
   }
 
   // One of so many requests meets a fault of any kind.
@@ -115,9 +138,43 @@ TEST_P(CloudFaultsTest, ACommitThatLandsLateIsTheOneThatWasSentAgain) {
   Publish(*proxied_, 6);
   proxy_->Set(nullptr);
   ASSERT_GT(proxy_->held(), 0u);
-  EXPECT_THAT(proxy_->DeliverHeld(), Each(::testing::AnyOf(412, 409)));  // Taken: by itself.
+  EXPECT_THAT(proxy_->DeliverHeld(), Each(AnyOf(412, 409)));  // Taken: by itself.
   ExpectRead(0, 6);
   ExpectWhole(0, 6);
+}
+
+// Before its committer has looked whether it did.
+// Covers A2.
+TEST_P(CloudFaultsTest, ACommitThatLandsBeforeItIsReadBackIsFound) {
+  LandLateBefore("GET");
+  Publish(*proxied_, 12);
+  EXPECT_THAT(proxy_->late(), AllOf(SizeIs(Ge(6u)), Each(AnyOf(200, 201))));
+  ExpectRead(0, 12);
+  ExpectWhole(0, 12);
+}
+
+// Its committer has seen that the slot is empty, and sends the same again.
+// Covers A2, A5.
+TEST_P(CloudFaultsTest, ACommitThatLandsBeforeItIsSentAgainIsKnownAgain) {
+  LandLateBefore("PUT");
+  Publish(*proxied_, 12);
+  EXPECT_THAT(proxy_->late(), AllOf(SizeIs(Ge(6u)), Each(AnyOf(200, 201))));
+  ExpectRead(0, 12);
+  ExpectWhole(0, 12);
+}
+
+// Covers A2.
+TEST_P(CloudFaultsTest, ACommitThatLandsLateWhereARivalWasIsCommittedAfterIt) {
+  Producer slow = proxied_->OpenProducer("slow").value();
+  Break({FaultKind::kHeld}, 1, [](const HttpMessage& request) { return IsPutOf(request, "manifest"); });
+  ASSERT_THAT(slow.Publish(Batch(3), {.cursor = ToBytes("1")}), IsOk());
+  AwaitHeld();
+  Publish(3);
+  EXPECT_THAT(proxy_->DeliverHeld().front(), AnyOf(412, 409));
+  proxy_->Set(nullptr);
+  EXPECT_THAT(slow.Flush(), IsOk());
+  ExpectRead(0, 4);
+  ExpectWhole(0, 4);
 }
 
 // A producer that hangs between its upload and its commit, through a reclaim.
@@ -127,11 +184,10 @@ TEST_P(CloudFaultsTest, WhatCanStillBeCommittedIsNotReclaimed) {
   Producer slow = proxied_->OpenProducer("slow").value();
   Break({FaultKind::kHeld}, 1, [](const HttpMessage& request) { return IsPutOf(request, "manifest"); });
   ASSERT_THAT(slow.Publish(Batch(3), {.cursor = ToBytes("1")}), IsOk());
-  SystemClock clock;
-  while (proxy_->held() == 0) clock.SleepUntil(After(clock.Now(), std::chrono::milliseconds(5)));
+  AwaitHeld();
   ASSERT_THAT(Reclaim(stream_->log()), IsOk());
   const std::vector<int> statuses = proxy_->DeliverHeld();
-  EXPECT_THAT(statuses.front(), ::testing::AnyOf(200, 201));
+  EXPECT_THAT(statuses.front(), AnyOf(200, 201));
   proxy_->Set(nullptr);
   EXPECT_THAT(slow.Flush(), IsOk());
   ExpectRead(0, 4);
@@ -144,8 +200,7 @@ TEST_P(CloudFaultsTest, ACommitThatSleptThroughAReclaimFindsItsSlotTaken) {
   Producer slow = proxied_->OpenProducer("slow").value();
   Break({FaultKind::kHeld}, 1, [](const HttpMessage& request) { return IsPutOf(request, "manifest"); });
   ASSERT_THAT(slow.Publish(Batch(99), {.cursor = ToBytes("1")}), IsOk());
-  SystemClock clock;
-  while (proxy_->held() == 0) clock.SleepUntil(After(clock.Now(), std::chrono::milliseconds(5)));
+  AwaitHeld();
   slow.Close();
   constexpr uint64_t kBatches = 80;  // More versions than stay.
   Publish(kBatches);
@@ -154,7 +209,7 @@ TEST_P(CloudFaultsTest, ACommitThatSleptThroughAReclaimFindsItsSlotTaken) {
   const Result<ReclaimReport> report = Reclaim(stream_->log());
   ASSERT_THAT(report, IsOk());
   EXPECT_GT(report->tombstones, 0u);
-  EXPECT_THAT(proxy_->DeliverHeld(), Each(::testing::AnyOf(412, 409)));
+  EXPECT_THAT(proxy_->DeliverHeld(), Each(AnyOf(412, 409)));
   ExpectWhole(70, kBatches);
   ExpectRead(70, kBatches);
 }
