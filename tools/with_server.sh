@@ -1,12 +1,12 @@
 #!/bin/bash
 # Starts a server of objects on loopback, as tools/servers.sh installs them, runs a command that finds an empty folder there
 # by STORE_URL and credentials for it in the usual variables, and ends the server.
-#   tools/with_server.sh s3|az|gs COMMAND [ARGUMENT...]
+#   tools/with_server.sh s3|minio|az|gs COMMAND [ARGUMENT...]
 set -euo pipefail
 
 root=$(cd "$(dirname "$0")/.." && pwd)
 servers=$root/build/servers
-kind=${1:?which server? s3, az, gs}
+kind=${1:?which server? s3, minio, az, gs}
 shift
 
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
@@ -31,6 +31,13 @@ case "$kind" in
       --quiet posix "$data" >/dev/null 2>&1 &
     STORE_URL="s3://bucket/streams?$endpoint&allow_http=true&region=us-east-1&path_style=true"
     ;;
+  minio)
+    need "$servers/minio"
+    export AWS_ACCESS_KEY_ID=tester AWS_SECRET_ACCESS_KEY=tester-secret
+    MINIO_ROOT_USER=tester MINIO_ROOT_PASSWORD=tester-secret MINIO_CI_CD=on MINIO_BROWSER=off "$servers/minio" server \
+      --quiet --address "127.0.0.1:$port" --certs-dir "$data/certs" "$data/objects" >/dev/null 2>&1 &
+    STORE_URL="s3://bucket/streams?$endpoint&allow_http=true&region=us-east-1&path_style=true"
+    ;;
   az)
     need "$servers/node"
     export AZURE_STORAGE_ACCOUNT_KEY=$key
@@ -45,7 +52,7 @@ case "$kind" in
     STORE_URL="gs://bucket/streams?$endpoint&allow_http=true"
     ;;
   *)
-    echo "with_server: no such server: $kind: s3, az or gs" >&2
+    echo "with_server: no such server: $kind: s3, minio, az or gs" >&2
     exit 1
     ;;
 esac
@@ -59,5 +66,6 @@ for ((tries = 0; tries < 600; tries++)); do
   kill -0 "$server" 2>/dev/null || { echo "with_server: the server ended before it listened: $kind" >&2; exit 1; }
   sleep 0.1
 done
+[[ "$kind" != minio ]] || python3 "$root/tests/cloud/make_bucket.py" "$port" tester tester-secret bucket plain
 [[ "$kind" != az ]] || python3 "$root/tests/cloud/create_container.py" "$port" tester "$key" bucket
 "$@"

@@ -20,9 +20,10 @@
 
 namespace batchweave {
 
-// A key is at most 1024 bytes (what S3 takes). Its components are at most 200 bytes each, separated by single '/', none
-// empty, none with a NUL or beginning with '.' (hidden files, "." and ".." are a directory's own business). No key may
-// be a '/'-prefix of another (a directory could not hold both).
+// A key is at most 1024 bytes: what S3 takes, which counts also what stands before it in the store's URL. Its
+// components are at most 200 bytes each, separated by single '/', none empty, none with a NUL or beginning with '.'
+// (hidden files, "." and ".." are a directory's own business). No key may be a '/'-prefix of another (a directory could
+// not hold both).
 inline constexpr size_t kKeyBytesMax = 1024;
 inline constexpr size_t kKeyComponentBytesMax = 200;
 

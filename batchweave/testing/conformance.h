@@ -31,6 +31,7 @@ struct ConformanceCase {
   std::string name;
   // Null where this machine cannot have such a store: its tests are skipped.
   std::function<std::unique_ptr<StoreUnderTest>()> make;
+  size_t prefix_bytes = 0;  // At most what the store puts before a key: S3 counts it.
 };
 
 inline void PrintTo(const ConformanceCase& item, std::ostream* out) { *out << item.name; }

@@ -92,10 +92,11 @@ TEST_P(ObjectStoreConformance, KeysThatBreakTheRulesAreRefused) {
 }
 
 TEST_P(ObjectStoreConformance, TheLongestKeysWork) {
+  const size_t bytes_max = kKeyBytesMax - GetParam().prefix_bytes;
   const std::string component(kKeyComponentBytesMax, 'x');
   std::string longest = component;
-  while (longest.size() + 1 + component.size() <= kKeyBytesMax) longest += "/" + component;
-  longest += "/" + std::string(kKeyBytesMax - longest.size() - 1, 'y');
+  while (longest.size() + 1 + component.size() <= bytes_max) longest += "/" + component;
+  longest += "/" + std::string(bytes_max - longest.size() - 1, 'y');
   for (const std::string& key : {longest, std::string("_"), std::string("a b-c.d~\xc3\xa9=#?%2f")}) {
     ASSERT_THAT(Create(key, "text"), IsOk());
     EXPECT_THAT(Read(key), IsOkAndHolds("text"));

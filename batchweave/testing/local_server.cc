@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <filesystem>
+#include <fstream>
 
 #include "batchweave/base/check.h"
 #include "batchweave/base/clock.h"
@@ -69,6 +70,13 @@ constexpr std::string_view kToken = "tester-token";
 
 }  // namespace
 
+TestCertificates::TestCertificates() { BW_CHECK(Run({kSourceFolder + "/make_certificates.sh", folder_.path()})); }
+
+TlsFiles TestCertificates::files(const std::string& name) const {
+  return {.certificate = fmt::format("{}/{}.pem", folder_.path(), name),
+          .key = fmt::format("{}/{}.key", folder_.path(), name)};
+}
+
 LocalServer::LocalServer() : port_(FreePort()), environment_(Environment({})) {}
 
 std::unique_ptr<LocalServer> LocalServer::Versitygw() {
@@ -89,8 +97,32 @@ std::unique_ptr<LocalServer> LocalServer::VersitygwWith(const std::string& bucke
   std::filesystem::create_directories(versions);
   server->command_.insert(server->command_.end() - 1, {"--versioning-dir", versions});
   server->Start();
-  BW_CHECK(Run({"python3", kSourceFolder + "/make_bucket.py", std::to_string(server->port_), "tester", "tester-secret",
-                "bucket", bucket_kind}));
+  server->MakeBucket({bucket_kind});
+  return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::VersitygwTls(const TlsFiles& files) {
+  std::unique_ptr<LocalServer> server = MakeVersitygw();
+  if (server == nullptr) return nullptr;
+  std::filesystem::create_directories(server->data_.path() + "/data/bucket");
+  server->command_.insert(server->command_.begin() + 1, {"--cert", files.certificate, "--key", files.key});
+  server->endpoint_scheme_ = "https";
+  server->Start();
+  return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::VersitygwWithUser() {
+  std::unique_ptr<LocalServer> server = MakeVersitygw();
+  if (server == nullptr) return nullptr;
+  const std::string users = server->data_.path() + "/users";
+  std::filesystem::create_directories(users);
+  std::ofstream(users + "/users.json")
+      << R"({"accessAccounts":{"limited":{"access":"limited","secret":"limited-secret","role":"user"}}})";
+  server->command_.insert(server->command_.begin() + 1, {"--iam-dir", users});
+  server->Start();
+  server->MakeBucket({"plain"});
+  server->limited_user_ = "limited";
+  server->limited_options_ = {{"access_key_id", "limited"}, {"secret_access_key", "limited-secret"}};
   return server;
 }
 
@@ -103,11 +135,65 @@ std::unique_ptr<LocalServer> LocalServer::MakeVersitygw() {
   server->command_ = {program, "--port", fmt::format("127.0.0.1:{}", server->port_), "--keep-alive", "--quiet",
                       "posix", data};
   server->environment_ = Environment({"ROOT_ACCESS_KEY=tester", "ROOT_SECRET_KEY=tester-secret"});
-  server->scheme_ = "s3";
-  server->query_ = "&region=us-east-1&path_style=true";
-  server->options_ = {{"access_key_id", "tester"}, {"secret_access_key", "tester-secret"}};
-  server->variables_ = {"AWS_ACCESS_KEY_ID=tester", "AWS_SECRET_ACCESS_KEY=tester-secret"};
+  server->SpeakS3("tester", "tester-secret");
   return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::Minio() { return MinioWith("plain"); }
+std::unique_ptr<LocalServer> LocalServer::MinioVersioned() { return MinioWith("versioned"); }
+std::unique_ptr<LocalServer> LocalServer::MinioLocked() { return MinioWith("locked"); }
+
+std::unique_ptr<LocalServer> LocalServer::MinioTls(const TlsFiles& files) {
+  std::unique_ptr<LocalServer> server = MinioWith("plain");
+  if (server == nullptr) return nullptr;
+  server->Kill();
+  // It speaks TLS where it finds these.
+  const std::string certificates = server->data_.path() + "/certs";
+  std::filesystem::copy_file(files.certificate, certificates + "/public.crt");
+  std::filesystem::copy_file(files.key, certificates + "/private.key");
+  server->endpoint_scheme_ = "https";
+  server->Start();
+  return server;
+}
+
+std::unique_ptr<LocalServer> LocalServer::MinioWith(const std::string& bucket_kind) {
+  const std::string program = kServersFolder + "/minio";
+  if (!std::filesystem::exists(program)) return nullptr;
+  std::unique_ptr<LocalServer> server(new LocalServer());
+  const std::string data = server->data_.path();
+  std::filesystem::create_directories(data + "/certs");
+  server->command_ = {
+      program,       "server",        "--quiet",        "--address", fmt::format("127.0.0.1:{}", server->port_),
+      "--certs-dir", data + "/certs", data + "/objects"};
+  // Of the system's own disk it takes no part, but where it is tried out.
+  server->environment_ = Environment(
+      {"MINIO_ROOT_USER=tester", "MINIO_ROOT_PASSWORD=tester-secret", "MINIO_CI_CD=on", "MINIO_BROWSER=off"});
+  server->SpeakS3("tester", "tester-secret");
+  server->Start();
+  server->MakeBucket({bucket_kind});
+  server->limited_user_ = "*";
+  server->limited_options_ = {{"skip_signature", "true"}};
+  return server;
+}
+
+void LocalServer::Allow(const std::vector<std::string>& actions) const {
+  std::vector<std::string> words = {"allow", limited_user_};
+  words.insert(words.end(), actions.begin(), actions.end());
+  MakeBucket(words);
+}
+
+void LocalServer::SpeakS3(const std::string& key, const std::string& secret) {
+  scheme_ = "s3";
+  query_ = "&region=us-east-1&path_style=true";
+  options_ = {{"access_key_id", key}, {"secret_access_key", secret}};
+  variables_ = {"AWS_ACCESS_KEY_ID=" + key, "AWS_SECRET_ACCESS_KEY=" + secret};
+}
+
+void LocalServer::MakeBucket(const std::vector<std::string>& kind) const {
+  std::vector<std::string> command = {
+      "python3", kSourceFolder + "/make_bucket.py", std::to_string(port_), "tester", "tester-secret", "bucket"};
+  command.insert(command.end(), kind.begin(), kind.end());
+  BW_CHECK(Run(command));
 }
 
 std::unique_ptr<LocalServer> LocalServer::Azurite() {
@@ -164,9 +250,7 @@ std::unique_ptr<LocalServer> LocalServer::S3rver() {
                       "--address",   "127.0.0.1",
                       "--port",      std::to_string(server->port_),
                       "--silent",    "--no-vhost-buckets"};
-  server->scheme_ = "s3";
-  server->query_ = "&region=us-east-1&path_style=true";
-  server->options_ = {{"access_key_id", "S3RVER"}, {"secret_access_key", "S3RVER"}};
+  server->SpeakS3("S3RVER", "S3RVER");
   server->Start();
   return server;
 }
@@ -174,8 +258,9 @@ std::unique_ptr<LocalServer> LocalServer::S3rver() {
 LocalServer::~LocalServer() { Kill(); }
 
 std::string LocalServer::Url(const std::string& path, int port) const {
-  return fmt::format("{}://bucket/{}?endpoint=http://127.0.0.1:{}{}&allow_http=true{}", scheme_, path, port,
-                     endpoint_path_, query_);
+  const std::string_view allowed = endpoint_scheme_ == "http" ? "&allow_http=true" : "";
+  return fmt::format("{}://bucket/{}?endpoint={}://127.0.0.1:{}{}{}{}", scheme_, path, endpoint_scheme_, port,
+                     endpoint_path_, allowed, query_);
 }
 
 void LocalServer::Kill() {

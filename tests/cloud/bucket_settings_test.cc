@@ -6,7 +6,9 @@ namespace batchweave {
 namespace {
 
 const ServerCase kBuckets[] = {{"versioned", LocalServer::VersitygwVersioned},
-                               {"locked", LocalServer::VersitygwLocked}};
+                               {"locked", LocalServer::VersitygwLocked},
+                               {"versioned_minio", LocalServer::MinioVersioned},
+                               {"locked_minio", LocalServer::MinioLocked}};
 
 using BucketSettingsTest = StreamOnServer;
 INSTANTIATE_TEST_SUITE_P(Cloud, BucketSettingsTest, ::testing::ValuesIn(kBuckets), ServerName);

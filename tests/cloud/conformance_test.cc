@@ -36,12 +36,14 @@ class CloudUnderTest final : public StoreUnderTest {
 std::vector<ConformanceCase> Cases() {
   std::vector<ConformanceCase> cases;
   for (const ServerCase& item : kServers) {
-    cases.push_back({item.name, [item]() -> std::unique_ptr<StoreUnderTest> {
+    cases.push_back({.name = item.name,
+                     .make = [item]() -> std::unique_ptr<StoreUnderTest> {
                        static int made = 0;
                        LocalServer* const server = Running(item);
                        if (server == nullptr) return nullptr;
                        return std::make_unique<CloudUnderTest>(*server, fmt::format("store-{}", made++));
-                     }});
+                     },
+                     .prefix_bytes = std::string("store-1000/").size()});
   }
   return cases;
 }

@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a bucket with versioning, or with object lock and a retention of a day, on a server that speaks as S3 does: the library
-has no call for it.
+"""Makes a bucket on a server that speaks as S3 does, with versioning, or with object lock and a retention of a day; or says what
+a user may do there. The library has no calls for it.
 
-    make_bucket.py PORT KEY SECRET BUCKET versioned|locked
+    make_bucket.py PORT KEY SECRET BUCKET plain|versioned|locked
+    make_bucket.py PORT KEY SECRET BUCKET allow USER ACTION[=KEYS]...
 """
 
 import base64
@@ -10,9 +11,13 @@ import datetime
 import hashlib
 import hmac
 import http.client
+import json
 import sys
+import time
 
 _REGION = "us-east-1"
+_TRIES_MAX = 600  # MinIO listens some time before it knows its disks.
+_PAUSE_SECONDS = 0.1
 _VERSIONED = "<VersioningConfiguration><Status>Enabled</Status></VersioningConfiguration>"
 _LOCKED = (
     "<ObjectLockConfiguration><ObjectLockEnabled>Enabled</ObjectLockEnabled><Rule><DefaultRetention><Mode>COMPLIANCE</Mode>"
@@ -20,7 +25,18 @@ _LOCKED = (
 )
 
 
-def put(port, key, secret, path, query="", body=b"", headers=None):
+def put(*request):
+    """Until the server is ready for it."""
+    for _ in range(_TRIES_MAX):
+        status, text = put_once(*request)
+        if status != 503:
+            break
+        time.sleep(_PAUSE_SECONDS)
+    if status not in (200, 204):
+        sys.exit(f"make_bucket: {request[3:5]}: {status} {text}")
+
+
+def put_once(port, key, secret, path, query="", body=b"", headers=None):
     """A PUT signed by version 4 of Amazon's signatures."""
     now = datetime.datetime.now(datetime.timezone.utc)
     stamp, day = now.strftime("%Y%m%dT%H%M%SZ"), now.strftime("%Y%m%d")
@@ -41,19 +57,38 @@ def put(port, key, secret, path, query="", body=b"", headers=None):
     connection = http.client.HTTPConnection("127.0.0.1", int(port), timeout=30)
     connection.request("PUT", f"{path}?{query}" if query else path, body=body, headers=signed)
     answer = connection.getresponse()
-    text = answer.read().decode()
-    if answer.status != 200:
-        sys.exit(f"make_bucket: {path}?{query}: {answer.status} {text}")
+    return answer.status, answer.read().decode()
+
+
+def policy_of(bucket, user, actions):
+    """What `user` may do: an action of the bucket, or of the objects whose keys are as is said behind a '='."""
+    statements = []
+    for word in actions:
+        action, _, keys = word.partition("=")
+        resource = bucket if action.startswith("s3:ListBucket") else f"{bucket}/{keys or '*'}"
+        statements.append(
+            {
+                "Effect": "Allow",
+                "Principal": {"AWS": [user]},
+                "Action": [action],
+                "Resource": [f"arn:aws:s3:::{resource}"],
+            }
+        )
+    return json.dumps({"Version": "2012-10-17", "Statement": statements})
 
 
 def main():
-    port, key, secret, bucket, kind = sys.argv[1:]
-    lock = {"x-amz-bucket-object-lock-enabled": "true"} if kind == "locked" else None
-    put(port, key, secret, f"/{bucket}", headers=lock)
+    port, key, secret, bucket, kind, *more = sys.argv[1:]
+    server = (port, key, secret, f"/{bucket}")
+    if kind == "allow":
+        user, *actions = more
+        put(*server, "policy=", policy_of(bucket, user, actions).encode())
+        return
+    put(*server, "", b"", {"x-amz-bucket-object-lock-enabled": "true"} if kind == "locked" else {})
     if kind == "versioned":
-        put(port, key, secret, f"/{bucket}", "versioning=", _VERSIONED.encode())
-    else:
-        put(port, key, secret, f"/{bucket}", "object-lock=", _LOCKED.encode())
+        put(*server, "versioning=", _VERSIONED.encode())
+    if kind == "locked":
+        put(*server, "object-lock=", _LOCKED.encode())
 
 
 if __name__ == "__main__":
