@@ -11,7 +11,7 @@ build_packages=(
   flatbuffers-compiler libflatbuffers-dev libxxhash-dev libfmt-dev                 # library
   nlohmann-json3-dev libcli11-dev                                                  # command line
   libboost-context-dev                                                             # simulator
-  libgtest-dev libgmock-dev librapidcheck-dev                                      # tests
+  libgtest-dev libgmock-dev librapidcheck-dev openssl                              # tests
   libcurl4-openssl-dev                                                             # bench
   libpng-dev libsentencepiece-dev sentencepiece                                    # demo
 )

@@ -13,6 +13,7 @@ use object_store::client::{
     HttpClient, HttpConnector, HttpError, HttpErrorKind, HttpRequest, HttpResponse, HttpService,
 };
 use object_store::{ClientConfigKey, ClientOptions};
+use reqwest::Certificate;
 
 const CONNECT_LIMIT: Duration = Duration::from_secs(3);
 /// Shorter than the least time after which common servers and balancers drop an idle connection.
@@ -30,6 +31,8 @@ pub struct Fate {
     pub is_minio: bool,
     /// How the connection failed.
     pub broken: Option<String>,
+    /// The request went over plain http.
+    pub is_plain: bool,
 }
 
 /// What a request says besides what `object_store` can be told.
@@ -132,17 +135,19 @@ impl Trace {
             retry_after: text(RETRY_AFTER.as_str()).and_then(|value| wait_of(&value, text(DATE.as_str()))),
             azure_code: text("x-ms-error-code"),
             is_minio: text(SERVER.as_str()).is_some_and(|name| name == "MinIO"),
-            broken: None,
+            ..Fate::default()
         };
     }
 
     fn broke(&self, error: &HttpError) {
         let sent = error.kind() != HttpErrorKind::Connect && !never_connected(error);
-        *self.fate.lock().unwrap() = Fate { sent, broken: Some(innermost(error)), ..Fate::default() };
+        let mut fate = self.fate.lock().unwrap();
+        *fate = Fate { sent, broken: Some(innermost(error)), is_plain: fate.is_plain, ..Fate::default() };
     }
 
-    fn begins(&self) {
-        *self.fate.lock().unwrap() = Fate { sent: true, ..Fate::default() };
+    fn begins(&self, request: &HttpRequest) {
+        let is_plain = request.uri().scheme_str() == Some("http");
+        *self.fate.lock().unwrap() = Fate { sent: true, is_plain, ..Fate::default() };
     }
 }
 
@@ -190,7 +195,7 @@ impl HttpService for TracingService {
         let trace = request.extensions().get::<Trace>().cloned();
         let trace = trace.unwrap_or_else(|| CALL_TRACE.try_with(Trace::clone).unwrap_or_default());
         trace.extra.add_to(&mut request).map_err(|error| HttpError::new(HttpErrorKind::Request, error))?;
-        trace.begins();
+        trace.begins(&request);
         let result = self.0.call(request).await;
         match &result {
             Ok(response) => trace.answered(response),
@@ -201,8 +206,8 @@ impl HttpService for TracingService {
 }
 
 /// Of a client that follows no redirect (a redirected PUT would become a GET, and its 200 look like a success) and repeats
-/// nothing.
-pub fn client_builder() -> reqwest::ClientBuilder {
+/// nothing. Besides the machine's own authorities it trusts those whose certificates these are.
+pub fn client_builder(authorities: &[Certificate]) -> reqwest::ClientBuilder {
     // Fails where it is installed already: then there is one.
     let _ = rustls::crypto::ring::default_provider().install_default();
     reqwest::Client::builder()
@@ -211,16 +216,19 @@ pub fn client_builder() -> reqwest::ClientBuilder {
         .connect_timeout(CONNECT_LIMIT)
         .pool_idle_timeout(IDLE_LIMIT)
         .http1_only()
+        .tls_certs_merge(authorities.iter().cloned())
         .user_agent(concat!("batchweave/", env!("CARGO_PKG_VERSION")))
 }
 
 #[derive(Debug)]
-pub struct TracingConnector;
+pub struct TracingConnector {
+    pub authorities: Vec<Certificate>,
+}
 
 impl HttpConnector for TracingConnector {
     fn connect(&self, options: &ClientOptions) -> object_store::Result<HttpClient> {
         let allow_http = options.get_config_value(&ClientConfigKey::AllowHttp).is_some_and(|value| value == "true");
-        let client = client_builder()
+        let client = client_builder(&self.authorities)
             .https_only(!allow_http)
             .build()
             .map_err(|source| object_store::Error::Generic { store: "HTTP", source: Box::new(source) })?;

@@ -23,6 +23,7 @@ use aws_smithy_runtime_api::client::runtime_components::RuntimeComponents;
 use aws_smithy_types::body::SdkBody;
 use object_store::aws::AwsCredential;
 use object_store::CredentialProvider;
+use reqwest::Certificate;
 use tokio::sync::{Mutex, OnceCell};
 
 use crate::connector::client_builder;
@@ -46,14 +47,16 @@ struct Held {
 pub struct AwsChain {
     profile: Option<String>,
     region: Option<String>,
+    authorities: Vec<Certificate>,
     chain: OnceCell<SharedCredentialsProvider>,
     held: Mutex<Option<Held>>,
     rejected: AtomicBool,
 }
 
 impl AwsChain {
-    pub fn new(profile: Option<String>, region: Option<String>) -> Self {
-        AwsChain { profile, region, chain: OnceCell::new(), held: Mutex::default(), rejected: AtomicBool::new(false) }
+    pub fn new(profile: Option<String>, region: Option<String>, authorities: Vec<Certificate>) -> Self {
+        let (chain, held, rejected) = (OnceCell::new(), Mutex::default(), AtomicBool::new(false));
+        AwsChain { profile, region, authorities, chain, held, rejected }
     }
 
     /// The server says that they have expired: the next request gets new ones.
@@ -63,7 +66,7 @@ impl AwsChain {
 
     async fn load(&self) -> Result<Credentials, CredentialsError> {
         let make = || async {
-            let http = Http::new().map_err(CredentialsError::provider_error)?;
+            let http = Http::new(&self.authorities).map_err(CredentialsError::provider_error)?;
             let region = self.region.clone().map(Region::new);
             let config = ProviderConfig::default().with_region(region).with_http_client(http);
             Ok::<_, CredentialsError>(match &self.profile {
@@ -158,8 +161,8 @@ struct Http {
 }
 
 impl Http {
-    fn new() -> reqwest::Result<Self> {
-        let builder = || client_builder().timeout(ANSWER_LIMIT);
+    fn new(authorities: &[Certificate]) -> reqwest::Result<Self> {
+        let builder = || client_builder(authorities).timeout(ANSWER_LIMIT);
         Ok(Http { near: builder().no_proxy().build()?, far: builder().https_only(true).build()? })
     }
 }

@@ -10,6 +10,7 @@ use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder, GoogleConfigKe
 use object_store::list::PaginatedListStore;
 use object_store::multipart::MultipartStore;
 use object_store::{ClientConfigKey, ObjectStore, RetryConfig, StaticCredentialProvider};
+use reqwest::Certificate;
 use tokio::runtime::Runtime;
 use url::Url;
 
@@ -52,6 +53,8 @@ pub struct Handle {
     profile: Option<String>,
     /// Of S3, where neither options nor environment have one.
     region: Option<String>,
+    /// Whom it trusts besides the machine's own.
+    authorities: Vec<Certificate>,
     options: Vec<(String, String)>,
     client: AtomicPtr<Client>,
 }
@@ -126,11 +129,15 @@ impl Handle {
             hedges: Arc::default(),
             profile: None,
             region: None,
+            authorities: Vec::new(),
             options: Vec::new(),
             client: AtomicPtr::default(),
         };
         for (name, value) in all {
             handle.take(name, value)?;
+        }
+        if let (Kind::S3, true, Ok(path)) = (kind, handle.authorities.is_empty(), std::env::var("AWS_CA_BUNDLE")) {
+            handle.authorities = certificates_of("AWS_CA_BUNDLE", &path)?;
         }
         if kind == Kind::S3 {
             handle.region = region_of_profile(handle.profile.as_deref());
@@ -153,6 +160,7 @@ impl Handle {
                 let bytes: u64 = value.parse().map_err(|_| invalid())?;
                 self.upload_parts_above_bytes = bytes.min(UPLOAD_PARTS_ABOVE_BYTES_MAX);
             }
+            "ca_bundle" => self.authorities = certificates_of(&name, &value)?,
             "profile" => self.profile = Some(value),
             "part_bytes" => self.part_bytes = value.parse().ok().filter(|bytes| *bytes > 0).ok_or_else(invalid)?,
             _ => self.options.push((name, value)),
@@ -207,6 +215,10 @@ impl Handle {
         built.map_err(|error| of_client(&error, &self.bucket))
     }
 
+    fn connector(&self) -> TracingConnector {
+        TracingConnector { authorities: self.authorities.clone() }
+    }
+
     fn build_s3(&self) -> object_store::Result<Built> {
         let mut builder = AmazonS3Builder::from_env().with_bucket_name(&self.bucket);
         for (name, value) in &self.options {
@@ -233,11 +245,15 @@ impl Handle {
         let region = value_of(AmazonS3ConfigKey::Region).unwrap_or_else(|| "us-east-1".to_string());
         let mut aws = None;
         if !is_given && !is_unsigned {
-            let chain = Arc::new(AwsChain::new(self.profile.clone(), value_of(AmazonS3ConfigKey::Region)));
+            let chain = Arc::new(AwsChain::new(
+                self.profile.clone(),
+                value_of(AmazonS3ConfigKey::Region),
+                self.authorities.clone(),
+            ));
             builder = builder.with_credentials(chain.clone());
             aws = Some(chain);
         }
-        let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
+        let store = builder.with_retry(no_retry()).with_http_connector(self.connector()).build()?;
         let credentials = store.credentials().clone();
         let signing = (is_ours && !is_unsigned).then_some(Signing::Aws { region, credentials });
         Ok(Built { store: Arc::new(store), signing, aws })
@@ -259,7 +275,7 @@ impl Handle {
             let nobody = GcpCredential { bearer: String::new() };
             builder = builder.with_credentials(Arc::new(StaticCredentialProvider::new(nobody)));
         }
-        let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
+        let store = builder.with_retry(no_retry()).with_http_connector(self.connector()).build()?;
         Ok(Built { store: Arc::new(store), signing: None, aws: None })
     }
 
@@ -272,7 +288,7 @@ impl Handle {
         check_endpoint("Azure", builder.get_config_value(&AzureConfigKey::Endpoint), allow_http)?;
         let account = builder.get_config_value(&AzureConfigKey::AccountName).unwrap_or_default();
         let unsigned = builder.get_config_value(&AzureConfigKey::SkipSignature).is_some_and(|value| value == "true");
-        let store = builder.with_retry(no_retry()).with_http_connector(TracingConnector).build()?;
+        let store = builder.with_retry(no_retry()).with_http_connector(self.connector()).build()?;
         let signing = Signing::Azure { account, credentials: store.credentials().clone() };
         Ok(Built { store: Arc::new(store), signing: (!unsigned).then_some(signing), aws: None })
     }
@@ -312,6 +328,20 @@ fn check_endpoint(
 /// Retries are made above, where it is known what may be repeated.
 fn no_retry() -> RetryConfig {
     RetryConfig { max_retries: 0, ..RetryConfig::default() }
+}
+
+/// What a file in the format PEM holds.
+fn certificates_of(option: &str, path: &str) -> Result<Vec<Certificate>, Failure> {
+    let invalid = |what: String| {
+        let message = format!("{what}: it must be a file with certificates of authorities as PEM: {option}={path}");
+        Failure::new(Code::InvalidArgument, message)
+    };
+    let bytes = std::fs::read(path).map_err(|error| invalid(error.to_string()))?;
+    let certificates = Certificate::from_pem_bundle(&bytes).map_err(|error| invalid(error.to_string()))?;
+    if certificates.is_empty() {
+        return Err(invalid("no certificate".to_string()));
+    }
+    Ok(certificates)
 }
 
 fn is_secret(name: &str) -> bool {

@@ -76,8 +76,8 @@ pub fn of_client(error: &object_store::Error, bucket: &str) -> Failure {
     let text = chain(error);
     let (code, advice) = match () {
         // Nothing is wrong with what was given.
-        _ if names_certificates(&text) => (Code::Denied, CERTIFICATE_ADVICE),
-        _ => (Code::InvalidArgument, ""),
+        _ if names_certificates(&text) => (Code::Denied, certificate_advice(&text)),
+        _ => (Code::InvalidArgument, String::new()),
     };
     Failure::new(code, format!("{}: bucket={bucket}{advice}", first_line(&own_words(&text))))
 }
@@ -128,6 +128,9 @@ fn is_damage(server_code: &str) -> bool {
 fn describe(call: Call, text: &str, fate: &Fate, server_code: &str) -> String {
     let Some(status) = fate.status else {
         return match &fate.broken {
+            Some(broken) if fate.sent && fate.is_plain => {
+                format!("the connection broke: {broken}: where the server speaks TLS, the endpoint is https://")
+            }
             Some(broken) if fate.sent => format!("the connection broke: {broken}"),
             Some(broken) => format!("cannot connect: {broken}{}", connection_advice(broken)),
             None => format!("the request could not be made: {}", first_line(&own_words(text))),
@@ -143,6 +146,10 @@ fn describe(call: Call, text: &str, fate: &Fate, server_code: &str) -> String {
     }
     if (200..300).contains(&status) {
         words += &format!(" error={}", first_line(text));
+    }
+    // As servers in Go say it.
+    if text.contains("HTTP request to an HTTPS server") {
+        return words + ": the server speaks TLS: the endpoint in the URL is to begin with https://";
     }
     words + advice(call, status, server_code)
 }
@@ -185,8 +192,26 @@ fn advice(call: Call, status: u16, server_code: &str) -> &'static str {
     }
 }
 
-const CERTIFICATE_ADVICE: &str =
-    ": install the package ca-certificates, or set SSL_CERT_FILE to the authority's certificate";
+/// Of a server's certificate, or of the lack of those of authorities.
+fn certificate_advice(text: &str) -> String {
+    let has = |words: &str| text.contains(words);
+    let advice = match () {
+        _ if has("certificate expired") => ": renew the server's certificate, or set this machine's clock",
+        _ if has("certificate not valid yet") => ": set this machine's clock",
+        _ if has("not valid for name") => ": name the server in the endpoint of the URL as its certificate does",
+        _ if has("CaUsedAsEndEntity") => {
+            ": the server's certificate says that it is an authority's: make one with basicConstraints=CA:FALSE"
+        }
+        _ => {
+            let whose = if has("UnknownIssuer") { ": the server's certificate is not trusted" } else { "" };
+            return format!(
+                "{whose}: install the package ca-certificates, or give the file of the authority's certificate: ca_bundle \
+                 in the URL, AWS_CA_BUNDLE or SSL_CERT_FILE in the environment"
+            );
+        }
+    };
+    advice.to_string()
+}
 
 fn names_certificates(text: &str) -> bool {
     let words = ["UnknownIssuer", "CA cert", "No CA", "no native root", "invalid peer certificate", "root cert"];
@@ -194,17 +219,18 @@ fn names_certificates(text: &str) -> bool {
 }
 
 /// Of a connection that could not be made.
-fn connection_advice(broken: &str) -> &'static str {
+fn connection_advice(broken: &str) -> String {
     let has = |words: &[&str]| words.iter().any(|word| broken.contains(word));
-    match () {
+    let advice = match () {
         _ if has(&["InvalidContentType", "corrupt message"]) => {
             ": the server does not speak TLS: check the endpoint (http:// needs allow_http=true)"
         }
-        _ if names_certificates(broken) => CERTIFICATE_ADVICE,
+        _ if names_certificates(broken) => return certificate_advice(broken),
         _ if has(&["tunnel", "proxy"]) => ": a proxy stands between: check HTTPS_PROXY and NO_PROXY",
         _ if has(&["lookup", "dns"]) => ": check the endpoint, the bucket's name and the region in the URL",
         _ => ": check the endpoint in the URL, and HTTPS_PROXY",
-    }
+    };
+    advice.to_string()
 }
 
 /// Without what follows the '?' of a URL: services that give credentials are told secrets there.
