@@ -50,6 +50,7 @@ TEST_F(BadInputTest, WrongBucketKeyAndSignature) {
   Expect(endpoint, "check the access key", "and its secret", {"AWS_ACCESS_KEY_ID=nobody", "AWS_SECRET_ACCESS_KEY=x"});
   Expect(endpoint, "check the access key", "and its secret", {"AWS_ACCESS_KEY_ID=tester", "AWS_SECRET_ACCESS_KEY=x"});
   Expect(endpoint, "no credentials", "set AWS_ACCESS_KEY_ID", {});
+  Expect(endpoint + "&region=far-north-7", "status=400", "check the region");
   const CommandRun run =
       Run({"ls", "s3://other/runs?region=us-east-1&path_style=true&" + endpoint}, server->variables());
   EXPECT_THAT(run.said, HasSubstr("create the bucket, or mend the URL"));

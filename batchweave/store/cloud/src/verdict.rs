@@ -51,13 +51,15 @@ pub fn judge(call: Call, error: &object_store::Error, fate: &Fate) -> Failure {
         object_store::Error::Unauthenticated { source, .. } if fate.status.is_none() => source.to_string(),
         _ => chain(error),
     };
-    let server_code = fate.azure_code.clone().or_else(|| between(&text, "<Code>", "</Code>")).unwrap_or_default();
+    // Of one key of a batch of deletes, in an answer that says 200.
+    let is_denied = call == Call::Delete && text.contains("AccessDenied");
+    let code = fate.azure_code.clone().or_else(|| between(&text, "<Code>", "</Code>"));
+    let server_code = code.or_else(|| is_denied.then(|| "AccessDenied".to_string())).unwrap_or_default();
     let is_put = matches!(call, Call::Create | Call::Overwrite);
     let code = match (error, fate.status) {
         (object_store::Error::InvalidPath { .. }, _) => Code::InvalidArgument,
         (object_store::Error::NotSupported { .. } | object_store::Error::NotImplemented { .. }, _) => Code::Denied,
-        // One key of a batch of deletes, in an answer that says 200.
-        _ if call == Call::Delete && text.contains("AccessDenied") => Code::Denied,
+        _ if is_denied => Code::Denied,
         (_, Some(status)) if is_put => of_put(call, status, &server_code),
         (_, Some(status)) => of_read(call, status, &server_code),
         (object_store::Error::NotFound { .. }, None) => Code::NotFound,
