@@ -45,7 +45,6 @@ class Scheduler {
   ~Scheduler();  // All fibres must have ended; see running().
 
   SimTime now() const { return now_; }
-  // Of all that happened: a simulation that goes on without end shows here.
   size_t running() const { return fibers_.size(); }
 
   // Runs `action` at `when` (now, where that is past), on no fibre: it must not suspend.

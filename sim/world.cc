@@ -29,6 +29,7 @@ World::World(Plan plan)
   AddProducerCheckers(evidence_, checkers_);
   AddHoldCheckers(evidence_, checkers_);
   AddReaderCheckers(evidence_, checkers_);
+  AddAnnouncementCheckers(evidence_, checkers_);
   if (plan_.removes_to_overwrite) server_.RemoveToOverwrite();
   server_.Observe(ledger_);
   for (const auto& checker : checkers_) {

@@ -66,6 +66,6 @@ for ((tries = 0; tries < 600; tries++)); do
   kill -0 "$server" 2>/dev/null || { echo "with_server: the server ended before it listened: $kind" >&2; exit 1; }
   sleep 0.1
 done
-[[ "$kind" != minio ]] || python3 "$root/tests/cloud/make_bucket.py" "$port" tester tester-secret bucket plain
+[[ "$kind" != minio ]] || python3 "$root/tests/cloud/set_bucket.py" "$port" tester tester-secret bucket plain
 [[ "$kind" != az ]] || python3 "$root/tests/cloud/create_container.py" "$port" tester "$key" bucket
 "$@"

@@ -40,7 +40,8 @@ class Hasher64 {
   std::unique_ptr<State> state_;
 };
 
-// Copies `from` to `to` (as long) and returns Hash64 of it, in one pass. Much is not left in the caches.
+// Copies `from` to `to` (as long) and returns Hash64 of it, in one pass. Much is not left in the caches. `from` must not
+// change meanwhile: it may be read twice.
 uint64_t CopyAndHash64(ByteView from, MutableByteView to);
 
 }  // namespace batchweave

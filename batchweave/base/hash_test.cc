@@ -55,7 +55,7 @@ TEST(HashTest, CopyAndHashDoesBoth) {
   for (const size_t size : {0u, 1u, 63u, 1024u, 262'143u, 262'144u, 262'145u, 300'000u}) {
     const Bytes padded = RandomBytes(size + 1);
     const ByteView from = ByteView(padded).subspan(1);  // Not aligned.
-    // To each place of a cache line, and nothing beyond.
+    // To the borders of cache lines and words, and nothing beyond.
     for (const size_t shift : {0u, 1u, 15u, 16u, 63u}) {
       Bytes to(shift + size + 1, std::byte{7});
       EXPECT_EQ(CopyAndHash64(from, MutableByteView(to).subspan(shift, size)), Hash64(from));

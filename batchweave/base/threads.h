@@ -1,6 +1,5 @@
 // Threads, from outside: std::thread in production, actors of the simulator there, so that the simulator runs the very
-// shells that production runs. Three files start threads: producer/uploader.cc and consumer/prefetcher.cc, which
-// keep them, and log/archive_history.cc, which waits for them at once.
+// shells that production runs. docs/style.md lists the files that start threads.
 #pragma once
 
 #include <functional>
@@ -21,6 +20,7 @@ class Threads {
   virtual ~Threads() = default;
 
   // Runs `body` on a thread of its own, named `name` (up to 15 bytes are shown by the system) for debuggers and traces.
+  // Ends the process where the system has none left.
   virtual std::unique_ptr<Thread> Start(std::string name, std::function<void()> body) = 0;
 };
 

@@ -18,7 +18,7 @@ struct ArchiveLimits {
   uint64_t tail_bytes_high = uint64_t{160} << 10;
   // What stays in the tail: enough for a follower that is a few versions late.
   uint64_t tail_bytes_kept = uint64_t{32} << 10;
-  // Of one object of archived entries.
+  // Of one object of archived entries, about; half of what the version adds, where that is more.
   uint64_t object_bytes_max = uint64_t{64} << 10;
   uint64_t rows_bytes_low = uint64_t{48} << 10;
   uint64_t rows_bytes_high = uint64_t{80} << 10;

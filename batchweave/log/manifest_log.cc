@@ -156,7 +156,7 @@ Result<ManifestLog::Bounds> ManifestLog::FindOrder() {
   int occupied = -1;  // 2^-1 stands for no version.
   int absent = kFirst;
   while (BW_TRY(Exists(Version{uint64_t{1} << absent}))) {
-    BW_CHECK(absent < kLast);
+    if (absent == kLast) return EverySlotIsTaken();
     occupied = absent;
     absent = std::min(2 * absent, kLast);
   }
@@ -174,11 +174,19 @@ Result<ManifestLog::Bounds> ManifestLog::Gallop(uint64_t occupied) {
   uint64_t growth = 2;
   while (BW_TRY(Exists(Version{occupied + stride}))) {
     occupied += stride;
-    BW_CHECK(stride <= std::numeric_limits<uint64_t>::max() / (2 * kGrowthMax));
+    if (stride > std::numeric_limits<uint64_t>::max() / (2 * kGrowthMax)) return EverySlotIsTaken();
     stride *= growth;
     growth = std::min(2 * growth, kGrowthMax);
   }
   return Bounds{.occupied = occupied, .absent = occupied + stride};
+}
+
+Error ManifestLog::EverySlotIsTaken() const {
+  return {
+      ErrorCode::kCorrupt,
+      fmt::format("the store says of every version that it is there: is something between it and here that answers for "
+                  "it? prefix={}",
+                  keys_.ManifestPrefix())};
 }
 
 Result<bool> ManifestLog::Exists(Version version) {

@@ -78,6 +78,7 @@ class ManifestLog {
   };
   Result<Bounds> FindOrder();
   Result<Bounds> Gallop(uint64_t occupied);
+  Error EverySlotIsTaken() const;
   Error Deleted() const;
   Result<void> CheckIdentity(const Manifest& manifest, Version version) const;
   void Learn(Version version);

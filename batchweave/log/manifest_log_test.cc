@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <limits>
 #include <utility>
 
 #include "batchweave/store/memory_store.h"
@@ -97,6 +98,20 @@ TEST(FindNewestTest, FewProbesFindIt) {
       EXPECT_LE(slots.probes, newest > 0 && added < 3 ? 4u : 16u) << newest << " and " << added;
     }
   }
+}
+
+TEST(FindNewestTest, AStoreThatHasEveryVersionIsAnError) {
+  MemoryStore memory({.ordered_list = false});
+  const StreamBuilder stream(memory);
+  TestEnv env;
+  OccupiedSlots slots(memory, stream.keys());
+  ManifestLog log(env.Over(slots), stream.keys(), stream.stream_json_hash());
+  slots.newest = 5;
+  EXPECT_THAT(log.FindNewest(), IsOkAndHolds(Version{5}));
+  slots.newest = std::numeric_limits<uint64_t>::max();
+  EXPECT_THAT(log.FindNewest(), IsError(ErrorCode::kCorrupt, HasSubstr("every version")));
+  ManifestLog cold(env.Over(slots), stream.keys(), stream.stream_json_hash());
+  EXPECT_THAT(cold.FindNewest(), IsError(ErrorCode::kCorrupt, HasSubstr("every version")));
 }
 
 TEST_P(ManifestLogTest, ReadsWhatWasCommittedWithItsLinkOfTheChain) {

@@ -27,8 +27,9 @@ class GlobalBatch {
 
   // Each slice is set exactly once, in any order, by one of three ways to hand over its bytes (0 bytes are a slice).
   // Errors: kInvalidArgument (outside the grid, or set before).
-  Result<void> Set(Coordinate at, Bytes bytes);         // Moved in.
-  Result<void> SetCopy(Coordinate at, ByteView bytes);  // Copied, and hashed while still in cache.
+  Result<void> Set(Coordinate at, Bytes bytes);  // Moved in.
+  // Copied and hashed; nobody may change them meanwhile, or the batch is corrupt.
+  Result<void> SetCopy(Coordinate at, ByteView bytes);
   // Referenced: `owner` keeps the bytes alive and unchanged until it is destroyed.
   // Shared: the batch is one of several holders of a buffer that may serve other slices too.
   Result<void> SetReference(Coordinate at, ByteView bytes, std::shared_ptr<const void> owner);

@@ -29,8 +29,8 @@ constexpr RetryPolicy kRetries{.first_delay = std::chrono::milliseconds(2),
                                .delay_max = std::chrono::seconds(2),
                                .attempts_max = kChangeAttemptsMax};
 
-// One opening, by the law that batches are committed by: alone it is committed at once; who has lost a race announces it,
-// and whoever commits takes it along.
+// One opening, by the law that batches are committed by: alone it is committed at once; who sees that there are many, or has
+// lost a race, announces it, and whoever commits takes it along.
 class Opener {
  public:
   Opener(ManifestLog& log, std::string_view producer, bool reopen, TimePoint deadline)
@@ -48,6 +48,7 @@ class Opener {
       const Result<void> advanced = Advance();
       if (opened_) return *std::move(opened_);
       if (advanced.ok()) continue;
+      base_.reset();
       if (!FailedWith(advanced, ErrorCode::kUnavailable)) return advanced.error();
       last_ = advanced.error();
       if (!backoff.Wait()) break;
@@ -112,12 +113,13 @@ class Opener {
 
   // Who has seen nothing yet would take itself for alone, and so would each of a fleet that is started again.
   Result<void> Look() {
-    base_ = BW_TRY(log_.ReadNewest());
-    law_.OnVersionSeen(env_.clock.Now(), seen_.See(base_->manifest, {producer_}));
-    Manifest seen = base_->manifest;
+    LoggedManifest newest = BW_TRY(log_.ReadNewest());
+    law_.OnVersionSeen(env_.clock.Now(), seen_.See(newest.manifest, {producer_}));
+    Manifest seen = newest.manifest;
     BW_TRY(BringRows(log_, row_table_, {&producer_, 1}, seen));
     BW_TRY(Settle(seen));
     if (!opened_) BW_TRY(MayOpen(seen));
+    base_ = std::move(newest);  // Settled: an attempt may build on it.
     return {};
   }
 
@@ -165,31 +167,27 @@ class Opener {
     return {};
   }
 
-  // How far the producer has come by `seen`, where it may be opened.
-  Result<OpenedProducer> MayOpen(const Manifest& seen) {
+  Result<void> MayOpen(const Manifest& seen) {
     if (seen.sealed) {
       return Error{ErrorCode::kSealed,
                    fmt::format("the stream has ended: name={} steps={}", log_.keys().name, seen.next_step.value)};
     }
     const ProducerRow* row = FindRow(seen, producer_);
-    if (row == nullptr) return OpenedProducer{};
-    std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log_, seen, *row));
-    if (row->state != ProducerRow::State::kOpen && !reopen_) {
-      return Error{
-          ErrorCode::kAlreadyExists,
-          fmt::format("the producer has finished; to go on with it, reopen it: producer={} batches={} cursor={}",
-                      producer_, row->seq, cursor ? ToHex(*cursor) : "none")};
-    }
-    return OpenedProducer{.incarnation = row->incarnation, .seq = row->seq, .cursor = std::move(cursor)};
+    if (row == nullptr || row->state == ProducerRow::State::kOpen || reopen_) return {};
+    const std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log_, seen, *row));
+    return Error{ErrorCode::kAlreadyExists,
+                 fmt::format("the producer has finished; to go on with it, reopen it: producer={} batches={} cursor={}",
+                             producer_, row->seq, cursor ? ToHex(*cursor) : "none")};
   }
 
   // Makes the row of `next` this opening's.
   Result<OpenedProducer> Open(Manifest& next) {
-    const OpenedProducer so_far = BW_TRY(MayOpen(next));
+    BW_TRY(MayOpen(next));
     ProducerRow& row = FindOrAddRow(next, producer_);
+    std::optional<Bytes> cursor = BW_TRY(CommittedCursor(log_, next, row));
     TakeOpening(next, nonce_, row);
     BW_FAULT_POINT("opening.made");
-    return OpenedProducer{.incarnation = row.incarnation, .seq = row.seq, .cursor = so_far.cursor};
+    return OpenedProducer{.incarnation = row.incarnation, .seq = row.seq, .cursor = std::move(cursor)};
   }
 
   ManifestLog& log_;

@@ -1,4 +1,4 @@
-// What a committer has seen of the log, told to its law.
+// What a committer has seen of the log, in the words of its law. Not safe for concurrent use.
 #pragma once
 
 #include <string>
@@ -16,7 +16,9 @@ class SeenLog {
   // The newest version that was seen; 0: none, or a stream's before the first commit.
   Version version() const { return version_; }
 
-  // `ours`: producers of this committer; those of others are what the law wants to know of.
+  // Takes a version that was read or committed, and says what it tells since the one before, for OnVersionSeen. `ours`:
+  // producers of this committer, since those of others are what the law wants to know of. At first sight a whole version
+  // tells a crowd, by what came in with its newest entry; a glimpse has no times.
   CommitLaw::Seen See(const Manifest& version, const std::unordered_set<std::string>& ours);
   CommitLaw::Seen See(const ManifestGlimpse& version, const std::unordered_set<std::string>& ours);
 

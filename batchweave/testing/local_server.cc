@@ -97,7 +97,7 @@ std::unique_ptr<LocalServer> LocalServer::VersitygwWith(const std::string& bucke
   std::filesystem::create_directories(versions);
   server->command_.insert(server->command_.end() - 1, {"--versioning-dir", versions});
   server->Start();
-  server->MakeBucket({bucket_kind});
+  server->SetBucket({bucket_kind});
   return server;
 }
 
@@ -120,7 +120,7 @@ std::unique_ptr<LocalServer> LocalServer::VersitygwWithUser() {
       << R"({"accessAccounts":{"limited":{"access":"limited","secret":"limited-secret","role":"user"}}})";
   server->command_.insert(server->command_.begin() + 1, {"--iam-dir", users});
   server->Start();
-  server->MakeBucket({"plain"});
+  server->SetBucket({"plain"});
   server->limited_user_ = "limited";
   server->limited_options_ = {{"access_key_id", "limited"}, {"secret_access_key", "limited-secret"}};
   return server;
@@ -170,7 +170,7 @@ std::unique_ptr<LocalServer> LocalServer::MinioWith(const std::string& bucket_ki
       {"MINIO_ROOT_USER=tester", "MINIO_ROOT_PASSWORD=tester-secret", "MINIO_CI_CD=on", "MINIO_BROWSER=off"});
   server->SpeakS3("tester", "tester-secret");
   server->Start();
-  server->MakeBucket({bucket_kind});
+  server->SetBucket({bucket_kind});
   server->limited_user_ = "*";
   server->limited_options_ = {{"skip_signature", "true"}};
   return server;
@@ -179,7 +179,7 @@ std::unique_ptr<LocalServer> LocalServer::MinioWith(const std::string& bucket_ki
 void LocalServer::Allow(const std::vector<std::string>& actions) const {
   std::vector<std::string> words = {"allow", limited_user_};
   words.insert(words.end(), actions.begin(), actions.end());
-  MakeBucket(words);
+  SetBucket(words);
 }
 
 void LocalServer::SpeakS3(const std::string& key, const std::string& secret) {
@@ -189,10 +189,10 @@ void LocalServer::SpeakS3(const std::string& key, const std::string& secret) {
   variables_ = {"AWS_ACCESS_KEY_ID=" + key, "AWS_SECRET_ACCESS_KEY=" + secret};
 }
 
-void LocalServer::MakeBucket(const std::vector<std::string>& kind) const {
+void LocalServer::SetBucket(const std::vector<std::string>& words) const {
   std::vector<std::string> command = {
-      "python3", kSourceFolder + "/make_bucket.py", std::to_string(port_), "tester", "tester-secret", "bucket"};
-  command.insert(command.end(), kind.begin(), kind.end());
+      "python3", kSourceFolder + "/set_bucket.py", std::to_string(port_), "tester", "tester-secret", "bucket"};
+  command.insert(command.end(), words.begin(), words.end());
   BW_CHECK(Run(command));
 }
 

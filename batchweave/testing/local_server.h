@@ -80,7 +80,7 @@ class LocalServer {
   static std::unique_ptr<LocalServer> MinioWith(const std::string& bucket_kind);
 
   void SpeakS3(const std::string& key, const std::string& secret);
-  void MakeBucket(const std::vector<std::string>& kind) const;
+  void SetBucket(const std::vector<std::string>& words) const;
 
   TemporaryDirectory data_;
   int port_ = 0;

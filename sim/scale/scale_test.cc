@@ -173,13 +173,16 @@ TEST(TallyTest, WhoIsStoppedDoesNotStarve) {
   Scheduler scheduler;
   Tally tally({.producers = 2, .warmup = seconds(0), .window = seconds(100)}, scheduler);
   tally.Excuse(0);
-  for (const size_t producer : {0u, 1u}) scheduler.At(seconds(1), [&tally, producer] { tally.OnUpload(producer, 1); });
+  scheduler.At(seconds(1), [&] { tally.OnUpload(0, 1); });
+  scheduler.At(seconds(5), [&] { tally.OnUpload(1, 1); });
   scheduler.At(seconds(71), [&] { tally.End(); });
   while (scheduler.RunOne()) {
   }
   ScaleRow row;
   tally.FillIn(row);
   EXPECT_EQ(row.starved, 1u);
+  EXPECT_EQ(row.longest_wait_s, 66);
+  EXPECT_EQ(row.median_wait_s, 66);
 }
 
 TEST(TallyTest, TellsWhatCameLaterThanItWasAskedFor) {
@@ -187,17 +190,24 @@ TEST(TallyTest, TellsWhatCameLaterThanItWasAskedFor) {
   Tally tally({.producers = 2, .warmup = seconds(0), .window = seconds(100)}, scheduler);
   tally.Hurry(0);
   scheduler.At(seconds(1), [&] {
-    tally.OnUpload(0, 1);
+    for (const uint64_t seq : {1, 2, 3, 4}) tally.OnUpload(0, seq);
     tally.OnUpload(1, 1);
   });
-  const auto commit = [&](size_t producer) { tally.OnCommit({{.producer = LabProducerName(producer), .seq = 1}}); };
-  scheduler.At(seconds(1) + kHurriedStaleness, [&] { commit(0); });
-  scheduler.At(seconds(2) + kHurriedStaleness, [&] { commit(1); });
+  const auto commit = [&](size_t producer, uint64_t seq) {
+    tally.OnCommit({{.producer = LabProducerName(producer), .seq = seq}});
+  };
+  scheduler.At(seconds(1) + kHurriedStaleness, [&] {
+    for (const uint64_t seq : {1, 2, 3}) commit(0, seq);
+  });
+  scheduler.At(seconds(2) + kHurriedStaleness, [&] {
+    commit(0, 4);
+    commit(1, 1);  // Of who did not ask.
+  });
   while (scheduler.RunOne()) {
   }
   ScaleRow row;
   tally.FillIn(row);
-  EXPECT_EQ(row.late_share, 0);
+  EXPECT_EQ(row.late_share, 0.25);
 }
 
 TEST(TallyTest, WhoIsKilledHasNothingPending) {

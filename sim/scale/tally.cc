@@ -91,8 +91,8 @@ void Tally::FillIn(ScaleRow& row) {
   double count = 0;
   std::vector<double> waits_s;
   for (const Source& source : sources_) {
-    if (source.offered > 0) waits_s.push_back(Seconds(source.longest_wait));
     if (!source.excused) {
+      if (source.offered > 0) waits_s.push_back(Seconds(source.longest_wait));
       row.starved += source.longest_wait >= kStarving ? 1 : 0;
       row.longest_wait_s = std::max(row.longest_wait_s, Seconds(source.longest_wait));
     }

@@ -43,7 +43,8 @@ std::vector<ConformanceCase> Cases() {
                        if (server == nullptr) return nullptr;
                        return std::make_unique<CloudUnderTest>(*server, fmt::format("store-{}", made++));
                      },
-                     .prefix_bytes = std::string("store-1000/").size()});
+                     // Of the 1024 bytes of a key MinIO counts them too.
+                     .prefix_bytes = item.name == "minio" ? std::string("store-1000/").size() : 0});
   }
   return cases;
 }

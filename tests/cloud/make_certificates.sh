@@ -22,8 +22,6 @@ commonName = supplied
 [req]
 distinguished_name = name
 [name]
-[server]
-basicConstraints = critical, CA:FALSE
 [of_authority]
 basicConstraints = critical, CA:TRUE
 END

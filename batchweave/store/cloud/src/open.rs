@@ -137,7 +137,9 @@ impl Handle {
             handle.take(name, value)?;
         }
         if let (Kind::S3, true, Ok(path)) = (kind, handle.authorities.is_empty(), std::env::var("AWS_CA_BUNDLE")) {
-            handle.authorities = certificates_of("AWS_CA_BUNDLE", &path)?;
+            if !path.is_empty() {
+                handle.authorities = certificates_of("AWS_CA_BUNDLE", &path)?;
+            }
         }
         if kind == Kind::S3 {
             handle.region = region_of_profile(handle.profile.as_deref());

@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
-"""Makes a bucket on a server that speaks as S3 does, with versioning, or with object lock and a retention of a day; or says what
-a user may do there. The library has no calls for it.
+"""Sets up a bucket on a server that speaks as S3 does: plain, with versioning, or with object lock and a retention of a day; or says
+what a user may do there. The library has no calls for it.
 
-    make_bucket.py PORT KEY SECRET BUCKET plain|versioned|locked
-    make_bucket.py PORT KEY SECRET BUCKET allow USER ACTION[=KEYS]...
+    set_bucket.py PORT KEY SECRET BUCKET plain|versioned|locked
+    set_bucket.py PORT KEY SECRET BUCKET allow USER ACTION[=KEYS]...
 """
 
 import base64
@@ -33,7 +33,7 @@ def put(*request):
             break
         time.sleep(_PAUSE_SECONDS)
     if status not in (200, 204):
-        sys.exit(f"make_bucket: {request[3:5]}: {status} {text}")
+        sys.exit(f"set_bucket: {request[3:5]}: {status} {text}")
 
 
 def put_once(port, key, secret, path, query="", body=b"", headers=None):
