@@ -34,8 +34,6 @@ namespace batchweave {
   X(kGoneTakenForCommitted, "I7", "an announcement that is gone is taken for committed, without a look at the row")    \
   X(kAnnouncesTheLastCursor, "I13", "a batch is announced with the cursor of the last one of its announcement")        \
   X(kOpeningOfAnyBase, "I13", "an announced opening is taken whatever has been opened since")                          \
-  X(kOpeningOfAnyAge, "I13", "an announced opening is taken however long ago it was drawn")                            \
-  X(kJudgedByAGlimpse, "errors", "batches that become ready while others' rows are read are judged by those rows")     \
   X(kAckBySeqAlone, "I7", "a fenced producer takes its successor's seq for its own acknowledgement")                   \
   X(kSealNotChecked, "I2", "batches are committed into a sealed stream")                                               \
   X(kCursorOutlivesItsBatch, "I5", "a cursor that a trim moved into the row stays there after later batches")          \

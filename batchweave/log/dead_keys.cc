@@ -18,7 +18,6 @@ bool IsBatchDead(const Manifest& manifest, const ProducerRow* row, Incarnation i
 bool IsOpeningDead(const Manifest& manifest, const ProducerRow* row, Version base) {
   if (manifest.sealed) return true;
   if (row != nullptr && row->incarnation.value > base.value && !BW_MUTATION(kOpeningOfAnyBase)) return true;
-  if (BW_MUTATION(kOpeningOfAnyAge)) return false;
   return manifest.version.value > kOpeningVersionsMax && manifest.version.value - kOpeningVersionsMax > base.value;
 }
 

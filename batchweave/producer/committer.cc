@@ -119,7 +119,6 @@ Result<void> Committer::Ask() {
   // Of producers whose batches become ready while it is read a glimpse has no rows.
   CollectedRuns pending = pipeline_.CollectRuns();
   ManifestGlimpse newest = BW_TRY(log_.GlimpseNewest(Waiting(pending)));
-  if (BW_MUTATION(kJudgedByAGlimpse)) pending = pipeline_.CollectRuns();
   law_.OnVersionSeen(env_.clock.Now(), seen_.See(newest, pipeline_.Names()));
   BW_TRY(Settle(std::move(newest.manifest), std::move(pending), /*is_gone=*/true));
   law_.OnTaken();
