@@ -52,6 +52,8 @@ class NewObjects {
     return ref;
   }
 
+  size_t count() const { return objects_.size(); }
+
   // All at once, the first on this thread.
   Result<void> Write(TimePoint deadline) {
     if (objects_.empty()) return {};
@@ -92,7 +94,7 @@ size_t EntriesToArchive(const std::vector<Entry>& tail, uint64_t bytes_kept) {
   return tail.size() - kept;
 }
 
-// For kArchiveOfALostVersion: what was archived last, by whoever and for whatever version, and of which stream. The
+// For kArchiveOfALostVersion: what was archived first of what was last, by whoever and for whatever version. The
 // mutants' simulator is one thread.
 std::pair<StreamId, ArchiveRef>& LastArchived() {
   static std::pair<StreamId, ArchiveRef> last;
@@ -125,7 +127,8 @@ void ArchiveOldest(NewObjects& objects, Manifest& next, size_t count) {
   }
   if (BW_MUTATION(kArchiveDropsAnEntry)) archived.entries.pop_back();
   next.archives.push_back(objects.Add(ref, EncodeArchivedEntries(archived)));
-  if (BW_MUTATION(kArchiveOfALostVersion)) LastArchived() = {next.stream_id, next.archives.back()};
+  if (BW_MUTATION(kArchiveOfALostVersion) && objects.count() == 1)
+    LastArchived() = {next.stream_id, next.archives.back()};
   next.tail.erase(next.tail.begin(), end);
 }
 
