@@ -54,6 +54,7 @@ def work(url: str, folder: pathlib.Path, name: str, first: int, prompts: int) ->
             rollout = {"prompt": np.array([prompt]), "actions": actions, "rewards": rewards}
             metadata = {"policy": policy["version"]}
             producer.publish([[rollout]], cursor=b"%d" % (prompt + 1), samples=ROLLOUTS, metadata=metadata)
+            producer.flush()  # The lead counts what is committed: a worker could run ahead before its first commit.
         producer.finish()
 
 
