@@ -97,7 +97,7 @@ def draw(rows: list[dict], title: str, key: str, unit: str, logarithmic: bool, p
     axes.legend(frameon=False, fontsize=9, loc="upper left", bbox_to_anchor=(1, 1))
     figure.tight_layout()
     # The same rows give the same bytes.
-    figure.savefig(path, metadata={"Date": None})
+    figure.savefig(path, metadata=dict.fromkeys(("Creator", "Date", "Format", "Type")))
     pyplot.close(figure)
 
 
