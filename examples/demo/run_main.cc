@@ -90,7 +90,7 @@ Result<StoredBytes> ReclaimQuietly(Stream& stream, JobOutcome& outcome, Display&
   const ReclaimReport report = BW_TRY(Reclaim(stream.log()));
   outcome.reclaimed_objects += report.objects;
   outcome.reclaimed_bytes += report.bytes;
-  const StoredBytes stored = BW_TRY(CountStored(stream.log()));
+  StoredBytes stored = BW_TRY(CountStored(stream.log()));
   display.Say(
       fmt::format("a last reclaim, now that all is quiet: {} more; {} are left, and {} bytes that nothing reaches",
                   HumanSize(report.bytes), HumanSize(stored.reached), stored.leaked));
