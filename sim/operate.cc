@@ -96,7 +96,10 @@ class Operator {
       quarantined_.reset();
       return;
     }
-    const Manifest& newest = world_.ledger().newest();
+    // By what a person has read: a version that nobody was shown yet the call need not find.
+    const Result<LoggedManifest> read = log.ReadNewest();
+    if (!read.ok()) return;
+    const Manifest& newest = read->manifest;
     const uint64_t live = newest.next_step.value - newest.first_step.value;
     if (live == 0) return;
     const Step first = newest.first_step + world_.Below(live);
