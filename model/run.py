@@ -194,9 +194,10 @@ def judge(output, status):
     return Found(int(float(states[1])), int(errors[1]), incomplete)
 
 
-def replay_command(search, folder, *options):
-    return ["spin", "-T", *options, "-k", str((folder / "stream.pml.trail").relative_to(ROOT)), *defines_of(search),
-            str(SOURCE.relative_to(ROOT))]
+def replay_command(search, folder, *options, at=ROOT):
+    """With paths from `at`. Searches that run side by side replay in their own folders: spin writes files where it runs."""
+    return ["spin", "-T", *options, "-k", os.path.relpath(folder / "stream.pml.trail", at), *defines_of(search),
+            os.path.relpath(SOURCE, at)]
 
 
 def story(search, folder):
@@ -204,7 +205,7 @@ def story(search, folder):
     if not (folder / "stream.pml.trail").exists():
         return [], "no trail"
     told = []
-    for line in run(replay_command(search, folder), ROOT).splitlines():
+    for line in run(replay_command(search, folder, at=folder), folder).splitlines():
         if line.startswith(("spin: trail ends", "#processes")) or line.startswith("\t"):
             break
         if line.strip() and not line.startswith("spin:"):
