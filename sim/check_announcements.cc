@@ -44,11 +44,7 @@ class AnnouncementChecker final : public Checker {
         Tell(entry, "was announced with another entry than is committed", entry.producer);
       }
     });
-    for (const ProducerRow& row : after.rows) OnRow(row, after.version);
-    // An opening may go straight into a table; one that cannot be read is told of by others.
-    if (after.archived_rows == before.archived_rows || !after.archived_rows) return;
-    const Result<std::vector<ProducerRow>> rows = evidence_.ledger.Rows();
-    for (const ProducerRow& row : rows.ok() ? *rows : std::vector<ProducerRow>()) OnRow(row, after.version);
+    ForEachOpening(evidence_.ledger, before, after, [&](const ProducerRow& row) { OnOpening(row, after.version); });
   }
 
  private:
@@ -57,8 +53,8 @@ class AnnouncementChecker final : public Checker {
     return announced == entry;
   }
 
-  void OnRow(const ProducerRow& row, Version version) {
-    if (row.incarnation.value != version.value || incarnations_[row.producer] == row.incarnation) return;
+  void OnOpening(const ProducerRow& row, Version version) {
+    if (incarnations_[row.producer] == row.incarnation) return;
     const Incarnation before = std::exchange(incarnations_[row.producer], row.incarnation);
     const auto base = bases_.find(row.opening_nonce);
     if (base == bases_.end()) return;  // It was never announced.

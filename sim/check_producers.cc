@@ -32,7 +32,7 @@ class SequenceChecker final : public Checker {
   explicit SequenceChecker(const Evidence& evidence) : evidence_(evidence) {}
 
   void OnVersion(const Manifest& before, const Manifest& after) override {
-    BeginLives(before, after);
+    ForEachOpening(evidence_.ledger, before, after, [&](const ProducerRow& row) { BeginLife(row, after); });
     ForEachNewEntry(evidence_.ledger, before, after, [&](Step step, const Entry& entry) { OnEntry(step, entry); });
     for (const ProducerRow& row : after.rows) CompareRow(row, after);
     if (after.archived_rows != before.archived_rows) {
@@ -43,16 +43,7 @@ class SequenceChecker final : public Checker {
   }
 
  private:
-  void BeginLives(const Manifest& before, const Manifest& after) {
-    for (const ProducerRow& row : after.rows) BeginLife(row, after);
-    // An opening may go straight into a table; one that cannot be read is told of by CompareTable.
-    if (after.archived_rows == before.archived_rows || !after.archived_rows) return;
-    const Result<std::vector<ProducerRow>> rows = evidence_.ledger.Rows();
-    for (const ProducerRow& row : rows.ok() ? *rows : std::vector<ProducerRow>()) BeginLife(row, after);
-  }
-
   void BeginLife(const ProducerRow& row, const Manifest& after) {
-    if (row.incarnation.value != after.version.value) return;
     Life& life = lives_[row.producer];
     // Opened anew, with nothing behind it.
     if (life.seq > 0 && row.seq == 0 && MayHaveGone(life, after)) life = {};

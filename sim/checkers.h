@@ -27,6 +27,20 @@ void ForEachNewEntry(const Ledger& ledger, const Manifest& before, const Manifes
   }
 }
 
+// The rows that `after`, which follows `before`, opened. An opening may go straight into the table; one that cannot be
+// read is told of by the checker of sequences.
+template <typename Visit>
+void ForEachOpening(const Ledger& ledger, const Manifest& before, const Manifest& after, Visit visit) {
+  const auto visit_all = [&](const std::vector<ProducerRow>& rows) {
+    for (const ProducerRow& row : rows) {
+      if (row.incarnation.value == after.version.value) visit(row);
+    }
+  };
+  visit_all(after.rows);
+  if (after.archived_rows == before.archived_rows || !after.archived_rows) return;
+  if (const Result<std::vector<ProducerRow>> rows = ledger.Rows(); rows.ok()) visit_all(*rows);
+}
+
 using Checkers = std::vector<std::unique_ptr<Checker>>;
 
 void AddLogCheckers(const Evidence& evidence, Checkers& checkers);           // I1, I4.

@@ -94,6 +94,7 @@ Result<void> ClientStore::Put(std::string_view key, std::span<const ByteView> pi
 }
 
 Result<SharedBytes> ClientStore::Fetch(std::string_view key, StoreCall call, const Fate& fate) {
+  if (fate.body_fault) process_.OnDamage();
   return Send<SharedBytes>(call == kCallGet ? "gets" : "reads", key, fate,
                            [this, name = std::string(key), fault = fate.body_fault]() -> Result<SharedBytes> {
                              SharedBytes object = machine_.server.Read(name);
@@ -114,6 +115,7 @@ Result<void> ClientStore::Get(std::span<ReadRequest> requests) {
     request.done = true;
     if (!fault || request.received_bytes == 0) continue;
     // Damaged is what was asked for, not the object.
+    process_.OnDamage();
     const auto range = request.buffer.first(request.received_bytes);
     const auto read = std::make_shared<const Bytes>(range.begin(), range.end());
     if (request.observer != nullptr) request.observer->OnRestart();

@@ -84,6 +84,9 @@ class Process final : public FiberOwner {
   void PauseUntil(SimTime until);
   bool stopped() const;
   uint64_t pauses() const { return pauses_; }
+  // What it read was damaged on its way.
+  void OnDamage() { met_damage_ = true; }
+  bool met_damage() const { return met_damage_; }
   SimTime RunsFrom() const override { return dead_ ? SimTime{} : runs_from_; }
 
   // What a wait or a request of a dead process does instead: gives way, so that its other fibres may end, and counts.
@@ -101,6 +104,7 @@ class Process final : public FiberOwner {
   std::vector<FiberId> fibers_;
   SimTime runs_from_{};
   uint64_t pauses_ = 0;
+  bool met_damage_ = false;
   bool dead_ = false;
   uint64_t calls_after_death_ = 0;  // One that goes on and on would never end in a living process either.
 };

@@ -86,7 +86,8 @@ class ProducerProgram {
   template <typename Body>
   auto Timed(const char* what, Body body) {
     const bool waits_for_readers = plan_.max_lead_steps > 0 || plan_.max_lead_bytes > 0;
-    return world_.Call(process_, what, kStallAfter, body, {.waits_for_readers = waits_for_readers});
+    return world_.Call(process_, what, kStallAfter, body,
+                       {.waits_for_readers = waits_for_readers, .tells_of_commits = true});
   }
 
   // Waits for what was published, and tells that it is committed. False: this holder is at its end.

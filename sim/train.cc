@@ -125,6 +125,8 @@ class RankProgram {
       if (group.ok()) {
         group_.emplace(*std::move(group));
         run_->session = group_->session();
+        // Where no checkpoint is left, the job goes on from what its group holds by now: the start of its newest session.
+        if (!run_->given_up) job_.start = run_->start;
         world_.trace().Add(world_.scheduler().now(), process_.name(), "opened",
                            fmt::format("session {} of {}", run_->session.value, plan_.group),
                            fmt::format("step {}", run_->start.value));

@@ -152,9 +152,10 @@ bool World::MayBe(const RunningCall& call, const Error& error) const {
     case ErrorCode::kIncompatible: return newest.writer_features != 0;
     case ErrorCode::kSealed: return newest.sealed;
     // Nothing in the store is; what is read may be, on its way: who was stopped, or met it before the calm and asked
-    // on, tells it late.
+    // on, tells it late, and so does a producer whose committer met it.
     case ErrorCode::kCorrupt:
-      return (!call.of_calm || call.process->pauses() > 0) &&
+      return (!call.of_calm || call.process->pauses() > 0 ||
+              (call.traits.tells_of_commits && call.process->met_damage())) &&
              (damages(FaultKind::kShortBody) || damages(FaultKind::kEmptyBody) || damages(FaultKind::kFlippedBody));
     default: return true;
   }

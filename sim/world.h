@@ -26,6 +26,7 @@ inline constexpr Duration kSlackInCalm = std::chrono::minutes(1);
 // What is special about a call of the library.
 struct CallTraits {
   bool waits_for_readers = false;     // Its limit counts from the last step that any rank has read.
+  bool tells_of_commits = false;      // Also what befell a commit that another thread made before.
   std::optional<ErrorCode> may_be{};  // It may end so, beside what any call may be told.
 };
 

@@ -115,10 +115,9 @@ class Opener {
   Result<void> Look() {
     LoggedManifest newest = BW_TRY(log_.ReadNewest());
     law_.OnVersionSeen(env_.clock.Now(), seen_.See(newest.manifest, {producer_}));
-    Manifest seen = newest.manifest;
-    BW_TRY(BringRows(log_, row_table_, {&producer_, 1}, seen));
-    BW_TRY(Settle(seen));
-    if (!opened_) BW_TRY(MayOpen(seen));
+    BW_TRY(BringRows(log_, row_table_, {&producer_, 1}, newest.manifest));
+    BW_TRY(Settle(newest.manifest));
+    if (!opened_) BW_TRY(MayOpen(newest.manifest));
     base_ = std::move(newest);  // Settled: an attempt may build on it.
     return {};
   }

@@ -77,6 +77,23 @@ class CloudFaultsTest : public StreamOnServer {
     while (proxy_->held() == 0) clock.SleepUntil(After(clock.Now(), std::chrono::milliseconds(5)));
   }
 
+  void ExpectAllThoughEachOtherLandsLateBefore(std::string_view method) {
+    LandLateBefore(method);
+    Publish(*proxied_, 12);
+    EXPECT_THAT(proxy_->late(), AllOf(SizeIs(Ge(6u)), Each(AnyOf(200, 201))));
+    ExpectRead(0, 12);
+    ExpectWhole(0, 12);
+  }
+
+  // A producer that has published the batch of that number, of which the commit is held.
+  Producer PublishHeld(uint64_t number) {
+    Producer slow = proxied_->OpenProducer("slow").value();
+    Break({FaultKind::kHeld}, 1, [](const HttpMessage& request) { return IsPutOf(request, "manifest"); });
+    EXPECT_THAT(slow.Publish(Batch(number), {.cursor = ToBytes("1")}), IsOk());
+    AwaitHeld();
+    return slow;
+  }
+
   // One of so many requests meets a fault of any kind.
   void FailAtRandom(uint32_t one_of) {
     proxy_->Set([one_of, random = std::minstd_rand(7), in_a_row = size_t{0}](const HttpMessage&) mutable -> Fault {
@@ -145,30 +162,17 @@ TEST_P(CloudFaultsTest, ACommitThatLandsLateIsTheOneThatWasSentAgain) {
 
 // Before its committer has looked whether it did.
 // Covers A2.
-TEST_P(CloudFaultsTest, ACommitThatLandsBeforeItIsReadBackIsFound) {
-  LandLateBefore("GET");
-  Publish(*proxied_, 12);
-  EXPECT_THAT(proxy_->late(), AllOf(SizeIs(Ge(6u)), Each(AnyOf(200, 201))));
-  ExpectRead(0, 12);
-  ExpectWhole(0, 12);
-}
+TEST_P(CloudFaultsTest, ACommitThatLandsBeforeItIsReadBackIsFound) { ExpectAllThoughEachOtherLandsLateBefore("GET"); }
 
 // Its committer has seen that the slot is empty, and sends the same again.
 // Covers A2, A5.
 TEST_P(CloudFaultsTest, ACommitThatLandsBeforeItIsSentAgainIsKnownAgain) {
-  LandLateBefore("PUT");
-  Publish(*proxied_, 12);
-  EXPECT_THAT(proxy_->late(), AllOf(SizeIs(Ge(6u)), Each(AnyOf(200, 201))));
-  ExpectRead(0, 12);
-  ExpectWhole(0, 12);
+  ExpectAllThoughEachOtherLandsLateBefore("PUT");
 }
 
 // Covers A2.
 TEST_P(CloudFaultsTest, ACommitThatLandsLateWhereARivalWasIsCommittedAfterIt) {
-  Producer slow = proxied_->OpenProducer("slow").value();
-  Break({FaultKind::kHeld}, 1, [](const HttpMessage& request) { return IsPutOf(request, "manifest"); });
-  ASSERT_THAT(slow.Publish(Batch(3), {.cursor = ToBytes("1")}), IsOk());
-  AwaitHeld();
+  Producer slow = PublishHeld(3);
   Publish(3);
   EXPECT_THAT(proxy_->DeliverHeld().front(), AnyOf(412, 409));
   proxy_->Set(nullptr);
@@ -181,10 +185,7 @@ TEST_P(CloudFaultsTest, ACommitThatLandsLateWhereARivalWasIsCommittedAfterIt) {
 // Covers A2, D1.
 TEST_P(CloudFaultsTest, WhatCanStillBeCommittedIsNotReclaimed) {
   Publish(3);
-  Producer slow = proxied_->OpenProducer("slow").value();
-  Break({FaultKind::kHeld}, 1, [](const HttpMessage& request) { return IsPutOf(request, "manifest"); });
-  ASSERT_THAT(slow.Publish(Batch(3), {.cursor = ToBytes("1")}), IsOk());
-  AwaitHeld();
+  Producer slow = PublishHeld(3);
   ASSERT_THAT(Reclaim(stream_->log()), IsOk());
   const std::vector<int> statuses = proxy_->DeliverHeld();
   EXPECT_THAT(statuses.front(), AnyOf(200, 201));
@@ -197,10 +198,7 @@ TEST_P(CloudFaultsTest, WhatCanStillBeCommittedIsNotReclaimed) {
 // Covers B1.
 TEST_P(CloudFaultsTest, ACommitThatSleptThroughAReclaimFindsItsSlotTaken) {
   ASSERT_THAT(stream_->CreateGroup("train", Step{0}), IsOk());
-  Producer slow = proxied_->OpenProducer("slow").value();
-  Break({FaultKind::kHeld}, 1, [](const HttpMessage& request) { return IsPutOf(request, "manifest"); });
-  ASSERT_THAT(slow.Publish(Batch(99), {.cursor = ToBytes("1")}), IsOk());
-  AwaitHeld();
+  Producer slow = PublishHeld(99);
   slow.Close();
   constexpr uint64_t kBatches = 80;  // More versions than stay.
   Publish(kBatches);
