@@ -145,6 +145,7 @@ CLI::App* AddScale(CLI::App& app, ScaleOptions& options) {
   scale->add_option("--intervals", options.intervals_s, "Of `fixed`, in seconds")->delimiter(',');
   scale->add_option("--steps", options.steps, "Live steps that the stream begins with")->delimiter(',');
   scale->add_option("--window", options.window_s, "Simulated seconds that count");
+  scale->add_option("--seed", options.seed, "Of chance in every run")->capture_default_str();
   scale->add_option("--rate", options.rate, "Batches a second of each producer, on average")->capture_default_str();
   scale->add_option("--rate-spread", options.rate_spread, "Spread of log-normal rates among producers");
   scale

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 namespace batchweave::sim {
@@ -13,6 +14,13 @@ constexpr size_t kPageObjects = 1000;
 
 // Reads of one call that are under way at once: READS_AT_ONCE of store/cloud/src/read.rs.
 constexpr size_t kConnections = 256;
+
+// As store/cloud/src/hedge.rs: who has made so many reads knows how long they take, and asks a second time where one
+// takes longer than 95 in a hundred do; at most one of so many.
+constexpr uint64_t kReadsBeforeHedges = 64;
+constexpr uint64_t kReadsPerHedge = 20;
+constexpr Duration kHedgeDelayMin = std::chrono::milliseconds(20);
+constexpr double kQuantile95 = 1.645;  // Of the standard normal distribution.
 
 Error NoObject(std::string_view key) { return {ErrorCode::kNotFound, fmt::format("no such object: key={}", key)}; }
 
@@ -88,12 +96,27 @@ Result<void> LabClient::Put(std::string_view key, std::span<const ByteView> piec
   return *answer;
 }
 
+// Of one read: what becomes of it, or of its hedge where that is sooner.
+Fate LabClient::Hedged(std::string_view key, uint64_t size_bytes) {
+  Fate fate = server_.Ask(kCallGet, key, size_bytes);
+  reads_ += 1;
+  const Latency& get = server_.network().profile().get;
+  const auto slow_after = std::chrono::duration_cast<Duration>(get.median * std::exp(kQuantile95 * get.spread));
+  const Duration delay = std::max(kHedgeDelayMin, slow_after);
+  if (reads_ < kReadsBeforeHedges || fate.answered_after <= delay) return fate;
+  if ((hedged_ + 1) * kReadsPerHedge > reads_) return fate;
+  hedged_ += 1;
+  const Fate second = server_.Ask(kCallGet, key, size_bytes);
+  if (!second.failure) fate.answered_after = std::min(fate.answered_after, delay + second.answered_after);
+  return fate;
+}
+
 Result<void> LabClient::Get(std::span<ReadRequest> requests) {
   // Each connection takes the next request when it is done with one: the slowest of them is waited for.
   std::vector<Duration> busy(std::min(requests.size(), kConnections));
   std::optional<ErrorCode> failure;
   for (ReadRequest& request : requests) {
-    const Fate fate = server_.Ask(kCallGet, request.key, request.buffer.size());
+    const Fate fate = Hedged(request.key, request.buffer.size());
     if (fate.failure) failure = fate.failure;
     request.done = !fate.failure;
     *std::ranges::min_element(busy) += fate.answered_after;

@@ -1,6 +1,7 @@
 // The store of the laboratory: what `bw_sim scale` commits to. Simpler than server.h and client_store.h, which look for
 // breaches, so that ten thousand clients fit: it keeps the four rules, a LIST shows what there is, requests fail only
-// where they are throttled or an outage has it so, and reads of one call overlap. Each request is counted.
+// where they are throttled or an outage has it so, and reads of one call overlap, and are hedged as those of the client of
+// cloud stores are. Each request is counted.
 #pragma once
 
 #include <functional>
@@ -61,9 +62,12 @@ class LabClient final : public ObjectStore {
  private:
   // Waits as `fate` has it, with `effect` when it reaches the server. False: it failed, as the error says.
   Result<void> Send(const Fate& fate, std::string_view subject, const std::function<void()>& effect);
+  Fate Hedged(std::string_view key, uint64_t size_bytes);
 
   LabServer& server_;
   Process& process_;
+  uint64_t reads_ = 0;
+  uint64_t hedged_ = 0;
 };
 
 // The server at once and for nothing: to build streams in, and for the tally to look at them.

@@ -111,6 +111,7 @@ class Plan {
     Scenario scenario{.policy = Policy::kDefault, .producers = producers, .steps = steps, .profile = &profile};
     scenario.batches_per_s = options_.rate;
     scenario.rate_spread = options_.rate_spread;
+    scenario.seed = options_.seed;
     if (producers > kManyProducers) {
       scenario.warmup = kManyWarmup;
       scenario.window = kManyWindow;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -18,6 +19,7 @@ struct ScaleOptions {
   std::vector<double> intervals_s{};  // Of `fixed`.
   std::vector<size_t> steps{};
   double window_s = 0;
+  uint64_t seed = 1;
   double rate = 0.2;
   double rate_spread = 0;
   std::vector<std::string> troubles{};  // By name.
