@@ -367,9 +367,9 @@ TEST_F(CliTest, ReclaimTrimsAndRemovesAndSaysWhatItDoesNotUnderstand) {
   Stream stream = Stream::Open(env_.Over(*store_), "run").value();
   ASSERT_THAT(stream.CreateGroup("train", Step{2}), IsOk());
   const Json dry = RunJson({"reclaim", "--dry-run", Url()});
-  EXPECT_EQ(KeysOf(dry),
-            (std::vector<std::string>{"name", "dry_run", "trimmed_steps", "trimmed_bytes", "objects", "bytes",
-                                      "versions_retired", "not_understood", "not_understood_examples"}));
+  EXPECT_EQ(KeysOf(dry), (std::vector<std::string>{"name", "dry_run", "trimmed_steps", "trimmed_bytes", "objects",
+                                                   "bytes", "versions_retired", "uploads_aborted", "not_understood",
+                                                   "not_understood_examples"}));
   EXPECT_EQ(dry["trimmed_steps"], 2);
   EXPECT_EQ(dry["objects"], 0);
   const Json done = RunJson({"reclaim", Url()});
@@ -456,7 +456,7 @@ TEST_F(CliTest, DoctorTriesOutTheStoreAndSaysWhoWaits) {
   Write("run/probe/1234/race/0", AsBytes("left"));
   const Json found = RunJson({"doctor", "--quick", "--clean", Url()});
   EXPECT_EQ(KeysOf(found),
-            (std::vector<std::string>{"name", "store", "notes", "cleaned_objects", "sizes", "seconds_since_commit",
+            (std::vector<std::string>{"name", "store", "cleaned_objects", "sizes", "seconds_since_commit",
                                       "steps_per_s", "producers", "groups", "bound", "why"}));
   EXPECT_EQ(found["cleaned_objects"], 1);
   EXPECT_EQ(found["sizes"].size(), 2u);

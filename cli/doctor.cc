@@ -23,21 +23,11 @@ struct Options {
 };
 
 struct Findings {
-  std::vector<std::string> notes;
   uint64_t cleaned = 0;
   std::vector<SizeFigures> figures;
   std::vector<GroupLead> leads;
   Bottleneck bottleneck;
 };
-
-// What the store does not show, and a person should see to.
-std::vector<std::string> NotesOn(std::string_view url) {
-  if (!url.starts_with("s3://")) return {};
-  return {
-      "a process that dies in the middle of an upload above 128 MiB leaves its parts in the bucket, where reclaim does "
-      "not "
-      "see them: give the bucket a lifecycle rule AbortIncompleteMultipartUpload of a day (docs/stores.md)"};
-}
 
 double Milliseconds(Duration duration) { return std::chrono::duration<double, std::milli>(duration).count(); }
 
@@ -76,7 +66,6 @@ void PrintJson(Console& console, const std::string& name, const Findings& findin
   console.PrintJson(
       {{"name", name},
        {"store", "suitable"},
-       {"notes", findings.notes},
        {"cleaned_objects", findings.cleaned},
        {"sizes", std::move(sizes)},
        {"seconds_since_commit", bottleneck.seconds_since_commit ? Json(*bottleneck.seconds_since_commit) : Json()},
@@ -91,7 +80,6 @@ void PrintText(Console& console, const Findings& findings) {
   console.Print("the store keeps every rule that was tried: racing creators, overwrites, lists, ranges\n");
   if (findings.cleaned > 0)
     console.Print(fmt::format("removed {} of earlier probes\n", Counted(findings.cleaned, "object")));
-  for (const std::string& note : findings.notes) console.Print(fmt::format("note: {}\n", note));
   Table table({">SIZE", ">PUT P50", ">PUT P99", ">GET P50", ">GET P99", ">PUT", ">GET"});
   const auto ms = [](Duration duration) { return fmt::format("{:.2f} ms", Milliseconds(duration)); };
   const auto rate = [](double bytes_per_s) { return HumanSize(static_cast<uint64_t>(bytes_per_s)) + "/s"; };
@@ -121,7 +109,6 @@ Result<void> Doctor(Console& console, const std::string& url, const Options& opt
   const Env env = target.env->env();
   const std::string& name = target.stream.name();
   Findings findings;
-  findings.notes = NotesOn(url);
   if (options.clean) findings.cleaned = BW_TRY(CleanProbes(env.store, name + "/probe/"));
   {
     ProgressBar bar(console, env.clock);

@@ -34,6 +34,7 @@ void PrintJson(Console& console, const std::string& name, const Outcome& outcome
                      {"objects", report.objects},
                      {"bytes", report.bytes},
                      {"versions_retired", report.tombstones},
+                     {"uploads_aborted", report.uploads},
                      {"not_understood", report.not_understood},
                      {"not_understood_examples", report.examples}});
 }
@@ -49,6 +50,10 @@ void PrintText(Console& console, const Outcome& outcome) {
     console.Print(fmt::format("trimmed {}\n", steps));
     console.Print(fmt::format("removed {}, {}; retired {}\n", Counted(report.objects, "object"),
                               HumanSize(report.bytes), Counted(report.tombstones, "version")));
+  }
+  if (report.uploads > 0) {
+    console.Print(fmt::format("{} {} that {} never completed\n", outcome.dry_run ? "would abort" : "aborted",
+                              Counted(report.uploads, "upload"), report.uploads == 1 ? "was" : "were"));
   }
   if (report.not_understood == 0) return;
   console.Print(fmt::format("not understood, left alone: {}\n", Counted(report.not_understood, "key")));

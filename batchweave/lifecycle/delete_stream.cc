@@ -30,13 +30,14 @@ Result<void> CommitDeleted(ManifestLog& log, TimePoint deadline) {
 
 class Remover {
  public:
-  Remover(ObjectStore& store, const StreamKeys& keys, const std::function<void(const DeleteReport&)>& progress)
-      : store_(store), keys_(keys), progress_(progress) {}
+  Remover(Env env, const StreamKeys& keys, const std::function<void(const DeleteReport&)>& progress)
+      : env_(env), store_(env.store), keys_(keys), progress_(progress) {}
 
   Result<DeleteReport> Run() {
     BW_TRY(RemoveAllBut(keys_.ManifestPrefix()));
     BW_FAULT_POINT("delete.data_removed");
     BW_TRY(RemoveVersions());
+    BW_TRY(AbortUploads());
     return report_;
   }
 
@@ -82,6 +83,17 @@ class Remover {
     return {};
   }
 
+  // Those that died at one have left its parts.
+  Result<void> AbortUploads() {
+    if (env_.uploads == nullptr) return {};
+    const std::vector<UnfinishedUpload> uploads = BW_TRY(env_.uploads->ListUnfinished(keys_.StreamPrefix()));
+    for (const UnfinishedUpload& upload : uploads) {
+      if (ParseKey(keys_, upload.key)) BW_TRY(env_.uploads->AbortUnfinished(upload));
+    }
+    return {};
+  }
+
+  const Env env_;
   ObjectStore& store_;
   const StreamKeys& keys_;
   const std::function<void(const DeleteReport&)>& progress_;
@@ -104,7 +116,7 @@ Result<DeleteReport> DeleteStream(Env env, std::string_view name, TimePoint dead
     BW_TRY(PutBytes(env.store, StreamJsonKey(name), EncodeStreamInfo(info), PutMode::kOverwrite));
     BW_FAULT_POINT("delete.marked");
   }
-  return Remover(env.store, keys, progress).Run();
+  return Remover(env, keys, progress).Run();
 }
 
 }  // namespace batchweave

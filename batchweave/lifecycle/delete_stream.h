@@ -16,8 +16,9 @@ struct DeleteReport {
 };
 
 // First commits a last version, "deleted", which nothing follows: open handles answer kNotFound from then on. Then marks
-// stream.json. Then removes the rest. May be stopped at any point; run again, it goes on where it was, also where the
-// stream was deleted long ago. `progress` (may be empty) is told after each batch.
+// stream.json. Then removes the rest, and aborts uploads in parts that were never completed. May be stopped at any
+// point; run again, it goes on where it was, also where the stream was deleted long ago. `progress` (may be empty) is
+// told after each batch.
 // A committer that slept through it all may still be told that it won: its batch is of a stream that is no more.
 // Errors: kNotFound (there never was such a stream), kIncompatible (it is of newer software), kDenied, kCorrupt,
 // kInvalidArgument (the name), kUnavailable and kUnknownOutcome: run it again.

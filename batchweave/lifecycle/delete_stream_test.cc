@@ -4,6 +4,7 @@
 
 #include "batchweave/lifecycle/group.h"
 #include "batchweave/store/memory_store.h"
+#include "batchweave/testing/begun_uploads.h"
 #include "batchweave/testing/corrupting_store.h"
 #include "batchweave/testing/faulty_store.h"
 #include "batchweave/testing/live_stream.h"
@@ -38,7 +39,8 @@ class DeleteStreamTest : public ::testing::TestWithParam<bool> {
   Result<DeleteReport> Delete() { return DeleteStream(stream_.env(), "run", kForever); }
 
   MemoryStore store_{{.ordered_list = GetParam()}};
-  LiveStream stream_{store_};
+  BegunUploads uploads_;
+  LiveStream stream_{store_, &uploads_};
 };
 
 INSTANTIATE_TEST_SUITE_P(Stores, DeleteStreamTest, ::testing::Bool(),
@@ -53,6 +55,17 @@ TEST_P(DeleteStreamTest, LeavesOnlyTheMarkedName) {
   EXPECT_THAT(stream_.Keys(), ElementsAre(kJson));
   EXPECT_TRUE(IsMarked(store_));
   EXPECT_THAT(Delete(), IsOk());
+}
+
+TEST_P(DeleteStreamTest, AbortsWhatWasBegunToBeUploaded) {
+  const std::string foreign = stream_.keys().DataPrefix() + "notes.txt";
+  uploads_.Begin(stream_.keys().Data("tok", Incarnation{1}, 5, 7));
+  uploads_.Begin(foreign);
+  EXPECT_THAT(Delete(), IsOk());
+  EXPECT_THAT(uploads_.Keys(), ElementsAre(foreign));
+  uploads_.Begin(stream_.keys().Data("tok", Incarnation{1}, 6, 7));  // By one who does not know yet.
+  EXPECT_THAT(Delete(), IsOk());
+  EXPECT_THAT(uploads_.Keys(), ElementsAre(foreign));
 }
 
 TEST_P(DeleteStreamTest, OpenHandlesAnswerNotFound) {

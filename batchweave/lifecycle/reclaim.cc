@@ -102,6 +102,24 @@ Result<void> RetireOldVersions(ManifestLog& log, const ReclaimOptions& options, 
   });
 }
 
+// Who died in the middle of one left its parts, which no LIST of objects shows. What it would become is dead, or may still be
+// named: as of any object.
+Result<void> AbortDeadUploads(const ManifestLog& log, NewestJudge& judges, const ReclaimOptions& options,
+                              ReclaimReport& report) {
+  UnfinishedUploads* const uploads = log.env().uploads;
+  if (uploads == nullptr) return {};
+  const std::vector<UnfinishedUpload> listed = BW_TRY(uploads->ListUnfinished(log.keys().StreamPrefix()));
+  if (listed.empty()) return {};
+  const ReclaimJudge& judge = *BW_TRY(judges.Get());
+  for (const UnfinishedUpload& upload : listed) {
+    if (judge.Judge(upload.key) != Fate::kDead) continue;
+    if (!options.dry_run) BW_TRY(uploads->AbortUnfinished(upload));
+    report.uploads += 1;
+    if (options.progress) options.progress(report);
+  }
+  return {};
+}
+
 Result<ReclaimReport> ReclaimAll(ManifestLog& log, const ReclaimOptions& options) {
   const StreamKeys& keys = log.keys();
   ObjectStore& store = log.env().store;
@@ -115,6 +133,7 @@ Result<ReclaimReport> ReclaimAll(ManifestLog& log, const ReclaimOptions& options
   BW_FAULT_POINT("reclaim.swept");
   ReclaimReport report = sweeper.report();
   BW_TRY(RetireOldVersions(log, options, report));
+  BW_TRY(AbortDeadUploads(log, judges, options, report));
   return report;
 }
 

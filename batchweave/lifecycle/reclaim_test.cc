@@ -9,6 +9,7 @@
 #include "batchweave/log/progress.h"
 #include "batchweave/store/memory_store.h"
 #include "batchweave/store/metered_store.h"
+#include "batchweave/testing/begun_uploads.h"
 #include "batchweave/testing/faulty_store.h"
 #include "batchweave/testing/live_stream.h"
 #include "batchweave/testing/matchers.h"
@@ -68,7 +69,8 @@ class ReclaimTest : public ::testing::Test {
   Result<ReclaimReport> Run(const ReclaimOptions& options = {}) { return Reclaim(stream_.log(), options); }
 
   MemoryStore store_;
-  LiveStream stream_{store_};
+  BegunUploads uploads_;
+  LiveStream stream_{store_, &uploads_};
 };
 
 // Covers D4, I9.
@@ -108,6 +110,29 @@ TEST_F(ReclaimTest, AKeyThatItDoesNotUnderstandStays) {
   EXPECT_EQ(report->not_understood, 1u);
   EXPECT_THAT(report->examples, ElementsAre(foreign));
   EXPECT_THAT(store_.Read(foreign), IsOkAndHolds(ToBytes("mine")));
+}
+
+// Covers I9.
+TEST_F(ReclaimTest, AbortsUploadsOfWhatNobodyWillNameAndNoOther) {
+  const StreamKeys& keys = stream_.keys();
+  const std::vector<ProducerRow> rows = stream_.Newest().rows;
+  const std::string living = keys.Data("tok", rows[1].incarnation, 12, 7);
+  const std::string foreign = keys.DataPrefix() + "tok/notes.txt";
+  const std::string of_another_stream = "other" + living.substr(keys.name.size());
+  const std::vector<std::string> begun{keys.Data("tok", rows[1].incarnation, 10, 7),
+                                       living,
+                                       keys.Data("gone", Previous(Version{rows[0].incarnation.value}).value, 4, 7),
+                                       foreign,
+                                       keys.Data("gone", rows[0].incarnation, 3, 7),
+                                       of_another_stream};
+  for (const std::string& key : begun) uploads_.Begin(key);
+  EXPECT_EQ(Run({.dry_run = true})->uploads, 3u);
+  EXPECT_EQ(uploads_.Keys(), begun);
+  const Result<ReclaimReport> report = Run();
+  ASSERT_THAT(report, IsOk());
+  EXPECT_EQ(report->uploads, 3u);
+  EXPECT_THAT(uploads_.Keys(), ElementsAre(living, foreign, of_another_stream));
+  EXPECT_EQ(Run()->uploads, 0u);
 }
 
 TEST_F(ReclaimTest, RetiresOldVersions) {

@@ -5,6 +5,7 @@
 #include "batchweave/base/random.h"
 #include "batchweave/base/threads.h"
 #include "batchweave/store/object_store.h"
+#include "batchweave/store/unfinished_uploads.h"
 
 namespace batchweave {
 
@@ -14,6 +15,7 @@ struct Env {
   Clock& clock;
   Random& random;
   Threads& threads;
+  UnfinishedUploads* uploads = nullptr;  // Of the store; null where it keeps none.
 };
 
 }  // namespace batchweave

@@ -24,7 +24,7 @@ class UnfinishedUploads {
   // Errors: kUnavailable, kDenied (names the right that is missing).
   virtual Result<std::vector<UnfinishedUpload>> ListUnfinished(std::string_view prefix) = 0;
 
-  // Whoever is at it starts again, if it still wants to. One that is gone is no error. Errors: kUnavailable, kDenied.
+  // Who is still at it is told that it failed. One that is gone is no error. Errors: kUnavailable, kDenied.
   virtual Result<void> AbortUnfinished(const UnfinishedUpload& upload) = 0;
 };
 

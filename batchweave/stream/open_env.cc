@@ -39,8 +39,12 @@ Result<std::unique_ptr<ObjectStore>> OpenStore(std::string_view url, const EnvOp
 }  // namespace
 
 OwnedEnv::OwnedEnv(std::unique_ptr<Clock> clock, std::unique_ptr<Random> random, std::unique_ptr<Threads> threads,
-                   std::unique_ptr<ObjectStore> store)
-    : clock_(std::move(clock)), random_(std::move(random)), threads_(std::move(threads)), store_(std::move(store)) {}
+                   std::unique_ptr<ObjectStore> store, UnfinishedUploads* uploads)
+    : clock_(std::move(clock)),
+      random_(std::move(random)),
+      threads_(std::move(threads)),
+      store_(std::move(store)),
+      uploads_(uploads) {}
 
 OwnedEnv::~OwnedEnv() = default;
 
@@ -49,13 +53,14 @@ Result<std::unique_ptr<OwnedEnv>> OpenEnv(std::string_view url, const EnvOptions
   auto random = std::make_unique<SystemRandom>();
   const SplitNodeCache split = BW_TRY(SplitNodeCacheOptions(url, options.storage_options));
   std::unique_ptr<ObjectStore> store = BW_TRY(OpenStore(split.url, options, split.storage_options, *clock, *random));
+  auto* const uploads = dynamic_cast<UnfinishedUploads*>(store.get());
   if (options.node_cache && !split.node_cache.dir.empty()) {
     std::unique_ptr<NodeCache> cache = BW_TRY(NodeCache::Open(split.node_cache, *clock));
     store = std::make_unique<NodeCacheStore>(std::move(store), std::move(cache), split.identity, NeverChanges, *clock,
                                              *random);
   }
   return std::make_unique<OwnedEnv>(std::move(clock), std::move(random), std::make_unique<SystemThreads>(),
-                                    std::move(store));
+                                    std::move(store), uploads);
 }
 
 }  // namespace batchweave

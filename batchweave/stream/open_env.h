@@ -24,15 +24,18 @@ struct EnvOptions {
 class OwnedEnv {
  public:
   OwnedEnv(std::unique_ptr<Clock> clock, std::unique_ptr<Random> random, std::unique_ptr<Threads> threads,
-           std::unique_ptr<ObjectStore> store);
+           std::unique_ptr<ObjectStore> store, UnfinishedUploads* uploads);
   ~OwnedEnv();
-  Env env() { return {.store = *store_, .clock = *clock_, .random = *random_, .threads = *threads_}; }
+  Env env() {
+    return {.store = *store_, .clock = *clock_, .random = *random_, .threads = *threads_, .uploads = uploads_};
+  }
 
  private:
   std::unique_ptr<Clock> clock_;
   std::unique_ptr<Random> random_;
   std::unique_ptr<Threads> threads_;
   std::unique_ptr<ObjectStore> store_;  // May use those above.
+  UnfinishedUploads* uploads_;          // Part of the store.
 };
 
 // "file:///absolute/path" or a plain path (a directory that exists), "memory:" (one per call: for tests), or what

@@ -21,8 +21,9 @@ namespace batchweave {
 // Not safe for concurrent use. Every call checks that it succeeded.
 class LiveStream {
  public:
-  // `store` must outlive the stream.
-  explicit LiveStream(ObjectStore& store) : store_(store), log_(LogOver(store)) {
+  // `store` and `uploads` must outlive the stream.
+  explicit LiveStream(ObjectStore& store, UnfinishedUploads* uploads = nullptr)
+      : store_(store), env_(/*seed=*/1, uploads), log_(LogOver(store)) {
     BW_CHECK(PutBytes(store_, StreamJsonKey(kKeys.name), json_, PutMode::kCreate).ok());
   }
 

@@ -9,12 +9,15 @@ namespace batchweave {
 
 // Must outlive what is opened on it.
 struct TestEnv {
-  explicit TestEnv(uint64_t seed = 1) : random(seed) {}
-  Env Over(ObjectStore& store) { return {.store = store, .clock = clock, .random = random, .threads = threads}; }
+  explicit TestEnv(uint64_t seed = 1, UnfinishedUploads* uploads = nullptr) : random(seed), uploads(uploads) {}
+  Env Over(ObjectStore& store) {
+    return {.store = store, .clock = clock, .random = random, .threads = threads, .uploads = uploads};
+  }
 
   ManualClock clock;
   SeededRandom random;
   SystemThreads threads;
+  UnfinishedUploads* uploads;
 };
 
 }  // namespace batchweave

@@ -212,6 +212,38 @@ TEST_P(CloudFaultsTest, ACommitThatSleptThroughAReclaimFindsItsSlotTaken) {
   ExpectRead(70, kBatches);
 }
 
+// Whoever dies in the middle of an upload in parts can neither complete it nor abort it.
+// Covers D1, I9.
+TEST_P(CloudFaultsTest, PartsThatADeadProcessLeftAreReclaimedOnceNobodyCanNameThem) {
+  if (GetParam().name != "versitygw") GTEST_SKIP() << "it keeps no parts for long, or none at all";
+  const auto left = [&] { return env().uploads->ListUnfinished("run/").value().size(); };
+  const auto reclaimed = [&] { return Reclaim(stream_->log()).value().uploads; };
+  proxy_->Set([](const HttpMessage& request) {
+    const bool is_end = request.method() == "POST" || request.method() == "DELETE";
+    return is_end && request.target().find("uploadId=") != std::string_view::npos
+               ? Fault{FaultKind::kStatus, 403, "AccessDenied"}
+               : Fault{};
+  });
+  StorageOptions options = server_->options();
+  options.insert(options.end(), {{"upload_parts_above_bytes", "6000000"}, {"part_bytes", "5500000"}});
+  {
+    const auto dying_env = OpenEnv(server_->Url("runs", proxy_->port()), {.storage_options = options}).value();
+    Stream stream = Stream::Open(dying_env->env(), "run").value();
+    Producer dying = stream.OpenProducer("a").value();
+    GlobalBatch large({.dp = 1, .cp = 1});
+    ASSERT_THAT(large.Set({}, Bytes(7'000'000)), IsOk());
+    ASSERT_THAT(dying.Publish(std::move(large), {.cursor = ToBytes("1")}), IsOk());
+    EXPECT_THAT(dying.Flush(), IsError(ErrorCode::kDenied));
+  }
+  ASSERT_EQ(left(), 1u);
+  EXPECT_EQ(reclaimed(), 0u) << "its incarnation may still come to name it";
+  EXPECT_EQ(left(), 1u);
+  Publish(1);
+  EXPECT_EQ(reclaimed(), 1u);
+  EXPECT_EQ(left(), 0u);
+  ExpectRead(0, 1);
+}
+
 // Covers F2, F3.
 TEST_P(CloudFaultsTest, WhatIsReadCutOrAlteredIsReadAgain) {
   Publish(20);

@@ -15,7 +15,9 @@ const Actions kProducer = {"s3:GetObject",
                            "s3:AbortMultipartUpload",
                            "s3:DeleteObject=*/probe/*",
                            "s3:DeleteObject=*/intent/*"};
-const Actions kOwner = {"s3:GetObject", "s3:ListBucket", "s3:PutObject", "s3:AbortMultipartUpload", "s3:DeleteObject"};
+const Actions kOwner = {"s3:GetObject",    "s3:ListBucket",
+                        "s3:PutObject",    "s3:AbortMultipartUpload",
+                        "s3:DeleteObject", "s3:ListBucketMultipartUploads"};
 
 class PermissionsTest : public StreamOnServer {
  protected:
@@ -77,6 +79,18 @@ TEST_P(PermissionsTest, WithoutTheRightToDeleteNobodyCreatesOrReclaims) {
   const Env owner = Limited(kOwner);
   EXPECT_THAT(Stream::Create(owner, "another"), IsOk());
   EXPECT_THAT(Reclaim(Stream::Open(owner, "run").value().log()), IsOk());
+}
+
+TEST_P(PermissionsTest, WithoutTheRightToListUploadsReclaimSaysSoWhenAllElseIsDone) {
+  if (GetParam().name == "minio") GTEST_SKIP() << "its user is nobody, and what is not signed does not ask for uploads";
+  PublishAndRelease();
+  const Env env = Limited(Without("s3:ListBucketMultipartUploads"));
+  EXPECT_THAT(Reclaim(Stream::Open(env, "run").value().log()),
+              Denies("listing uploads is not permitted (S3: s3:ListBucketMultipartUploads"));
+  EXPECT_EQ(DataObjects(), 30u);
+  const Result<ReclaimReport> again = Reclaim(stream_->log());
+  ASSERT_THAT(again, IsOk());
+  EXPECT_EQ(again->objects + again->tombstones, 0u);
 }
 
 TEST_P(PermissionsTest, NoRightToList) {
