@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstdio>
+#include <list>
 
 #include "batchweave/base/check.h"
 
@@ -60,14 +61,28 @@ bool Join(const Child& child) {
 
 }  // namespace
 
-std::vector<std::optional<std::string>> ForkEach(size_t count, size_t jobs,
+std::vector<std::optional<std::string>> ForkEach(const std::vector<uint64_t>& memory_bytes, const ForkLimits& limits,
                                                  const std::function<std::string(size_t)>& work,
                                                  const std::function<void(size_t, const std::string&)>& told) {
-  std::vector<std::optional<std::string>> answers(count);
+  std::vector<std::optional<std::string>> answers(memory_bytes.size());
   std::vector<Child> children;
-  size_t next = 0;
-  while (next < count || !children.empty()) {
-    while (next < count && children.size() < jobs) children.push_back(Start(next++, work));
+  std::list<size_t> waiting;
+  for (size_t i = 0; i < memory_bytes.size(); ++i) waiting.push_back(i);
+  uint64_t taken_bytes = 0;
+  const auto fits = [&](size_t i) {
+    return children.empty() ||
+           (taken_bytes <= limits.memory_bytes && memory_bytes[i] <= limits.memory_bytes - taken_bytes);
+  };
+  while (!waiting.empty() || !children.empty()) {
+    for (auto next = waiting.begin(); next != waiting.end() && children.size() < limits.jobs;) {
+      if (!fits(*next)) {
+        ++next;
+        continue;
+      }
+      taken_bytes += memory_bytes[*next];
+      children.push_back(Start(*next, work));
+      next = waiting.erase(next);
+    }
     std::vector<pollfd> polled;
     for (const Child& child : children) polled.push_back({.fd = child.pipe, .events = POLLIN, .revents = 0});
     if (poll(polled.data(), polled.size(), /*timeout_ms=*/-1) < 0) continue;
@@ -75,6 +90,7 @@ std::vector<std::optional<std::string>> ForkEach(size_t count, size_t jobs,
       if (polled[i].revents == 0 || Receive(children[i])) continue;
       const Child done = std::move(children[i]);
       children.erase(children.begin() + static_cast<std::ptrdiff_t>(i));
+      taken_bytes -= memory_bytes[done.index];
       if (!Join(done)) continue;
       answers[done.index] = done.said;
       told(done.index, done.said);

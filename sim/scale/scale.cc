@@ -1,6 +1,7 @@
 #include "sim/scale/scale.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
@@ -173,6 +174,18 @@ class Plan {
   std::vector<Scenario> scenarios_;
 };
 
+// Each producer holds a version that it has read, with a row of each: measured.
+uint64_t MemoryOf(const Scenario& scenario) {
+  constexpr uint64_t kRowBytes = 180;
+  return kRowBytes * scenario.producers * scenario.producers;
+}
+
+uint64_t MemoryAtHand() {
+  constexpr double kShare = 0.8;  // The rest is for the system, and for what this does not count.
+  const auto bytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
+  return static_cast<uint64_t>(kShare * bytes);
+}
+
 double Rounded(double value) { return std::round(value * 1e4) / 1e4; }
 
 Json ToJson(const Scenario& scenario, const ScaleRow& row) {
@@ -249,7 +262,10 @@ int RunScale(const ScaleOptions& options) {
   };
   std::vector<Json> rows;
   bool complete = true;
-  for (const std::optional<std::string>& answer : ForkEach(scenarios.size(), options.jobs, work, told)) {
+  std::vector<uint64_t> memory_bytes;
+  for (const Scenario& scenario : scenarios) memory_bytes.push_back(MemoryOf(scenario));
+  const ForkLimits limits{.jobs = options.jobs, .memory_bytes = MemoryAtHand()};
+  for (const std::optional<std::string>& answer : ForkEach(memory_bytes, limits, work, told)) {
     complete = complete && answer;
     if (answer) rows.push_back(Json::parse(*answer));
   }
