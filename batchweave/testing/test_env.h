@@ -9,7 +9,7 @@ namespace batchweave {
 
 // Must outlive what is opened on it.
 struct TestEnv {
-  explicit TestEnv(uint64_t seed = 1, UnfinishedUploads* uploads = nullptr) : random(seed), uploads(uploads) {}
+  explicit TestEnv(uint64_t seed = 1, UnfinishedUploads* of_store = nullptr) : random(seed), uploads(of_store) {}
   Env Over(ObjectStore& store) {
     return {.store = store, .clock = clock, .random = random, .threads = threads, .uploads = uploads};
   }

@@ -7,8 +7,8 @@
 #include <atomic>
 #include <new>
 #include <nlohmann/json.hpp>
-#include <thread>
 
+#include "batchweave/base/clock.h"
 #include "batchweave/testing/matchers.h"
 #include "sim/scale/fork_each.h"
 #include "sim/scale/lab_store.h"
@@ -325,7 +325,8 @@ TEST(ForkEachTest, BeginsNothingThatDoesNotFit) {
     const uint64_t now = taken->now += bytes[i];
     for (uint64_t most = taken->most; most < now && !taken->most.compare_exchange_weak(most, now);) {
     }
-    std::this_thread::sleep_for(std::chrono::milliseconds(20));
+    SystemClock clock;
+    clock.SleepUntil(After(clock.Now(), std::chrono::milliseconds(20)));
     taken->now -= bytes[i];
     return std::string("done");
   };
