@@ -121,7 +121,7 @@ TEST_F(ReclaimTest, AbortsUploadsOfWhatNobodyWillNameAndNoOther) {
   const std::string of_another_stream = "other" + living.substr(keys.name.size());
   const std::vector<std::string> begun{keys.Data("tok", rows[1].incarnation, 10, 7),
                                        living,
-                                       keys.Data("gone", Previous(Version{rows[0].incarnation.value}).value, 4, 7),
+                                       keys.Data("gone", Incarnation{rows[0].incarnation.value - 1}, 4, 7),
                                        foreign,
                                        keys.Data("gone", rows[0].incarnation, 3, 7),
                                        of_another_stream};

@@ -56,7 +56,8 @@ class Laboratory {
     const Env parts = observer_.env();
     const Env env{.store = backdoor_, .clock = parts.clock, .random = parts.random, .threads = parts.threads};
     const bool opens = scenario_.trouble == Trouble::kOpenings;
-    stream_ = MakeLabStream(env, lab_, opens ? 0 : scenario_.producers, scenario_.steps);
+    observer_.Run([&] { stream_ = MakeLabStream(env, lab_, opens ? 0 : scenario_.producers, scenario_.steps); });
+    while (!observer_.idle()) BW_CHECK(scheduler_.RunOne());
     log_ = std::make_unique<ManifestLog>(env, stream_.keys, stream_.stream_json_hash);
     lab_.OnCreate([this](const std::string& key, const SharedBytes& bytes) { Look(key, bytes); });
     const SimTime until = scenario_.warmup + scenario_.window + scenario_.drain;

@@ -49,6 +49,14 @@ TEST(RunScenarioTest, LoneProducerCommitsEachBatchWithOnePutOfAManifest) {
   EXPECT_GT(row.requests_per_batch, 2);
 }
 
+TEST(RunScenarioTest, OnAGrownManifestALoneProducerCommitsAsEver) {
+  Scenario scenario = Short(Policy::kDefault, 1);
+  scenario.steps = 200'000;
+  const ScaleRow row = RunScenario(scenario);
+  EXPECT_EQ(row.ingest_ratio, 1);
+  EXPECT_EQ(row.manifest_puts_per_commit, 1);
+}
+
 TEST(RunScenarioTest, ProducersThatCommitTooOftenLoseEachOthersRaces) {
   const ScaleRow fixed = RunScenario(Short(Policy::kFixed, 64));
   const ScaleRow fair = RunScenario(Short(Policy::kFair, 64));
