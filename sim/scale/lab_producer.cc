@@ -1,12 +1,14 @@
 #include "sim/scale/lab_producer.h"
 
 #include <cmath>
+#include <cstdint>
 #include <utility>
 
 #include "batchweave/base/check.h"
 #include "batchweave/producer/combining_law.h"
 #include "batchweave/producer/open_producer.h"
 #include "batchweave/producer/pack.h"
+#include "batchweave/store/backoff.h"
 #include "batchweave/testing/aimd_law.h"
 #include "batchweave/testing/fair_law.h"
 #include "batchweave/testing/fixed_law.h"
@@ -86,8 +88,10 @@ void LabProducer::OpenAndStart(const Work& work) {
 }
 
 void LabProducer::Commit() {
-  // Where LIST is in no order the newest version is sought from one that is known: an opening would have told it.
-  while (!process_.dead() && !log_.ReadNewest().ok()) {
+  // Where LIST is in no order the newest version is sought from one that is known: an opening would have told it. So many that
+  // start at once may be refused, and come again as openings do.
+  Backoff backoff(process_.clock(), process_.random(), {.attempts_max = SIZE_MAX}, kForever);
+  while (!process_.dead() && !log_.ReadNewest().ok() && backoff.Wait()) {
   }
   while (pipeline_.AwaitCommittable(committer_.serves())) committer_.CommitOnce();
 }
