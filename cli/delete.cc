@@ -44,13 +44,13 @@ Result<void> Delete(Console& console, const std::string& url, bool yes) {
                        {"deleted", true},
                        {"objects", report.objects},
                        {"not_understood", report.not_understood}});
-    return {};
+    return UnlessUploadsFailed(report.uploads_error);
   }
   console.Print(fmt::format("deleted {}: removed {}\n", split.name, Counted(report.objects, "object")));
   if (report.not_understood > 0) {
     console.Print(fmt::format("not understood, left alone: {}\n", Counted(report.not_understood, "key")));
   }
-  return {};
+  return UnlessUploadsFailed(report.uploads_error);
 }
 
 }  // namespace

@@ -89,7 +89,7 @@ Result<void> RunReclaim(Console& console, const std::string& url, bool dry_run) 
   } else {
     PrintText(console, outcome);
   }
-  return {};
+  return UnlessUploadsFailed(outcome.report.uploads_error);
 }
 
 }  // namespace

@@ -24,4 +24,9 @@ Result<GroupSession> CurrentSession(ManifestLog& log, const std::string& group) 
   return GroupSession{.group = group, .session = row->session};
 }
 
+Result<void> UnlessUploadsFailed(const std::optional<Error>& error) {
+  if (!error) return {};
+  return Error{error->code, "all else is done, but parts of uploads may be left in the store: " + error->message};
+}
+
 }  // namespace batchweave::cli

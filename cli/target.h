@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -23,6 +24,9 @@ struct Target {
 
 // Errors: those of SplitStreamUrl, OpenEnv and Stream::Open.
 Result<Target> OpenTarget(std::string_view url);
+
+// How a command ends that has done all else. Errors: `error`, where there is one.
+Result<void> UnlessUploadsFailed(const std::optional<Error>& error);
 
 // A commit that is not made by then is reported. Two minutes from now.
 TimePoint CommitDeadline(Env env);

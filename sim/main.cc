@@ -139,6 +139,7 @@ CLI::App* AddScale(CLI::App& app, ScaleOptions& options) {
   scale->add_flag("--full", options.full, "Every store, every interval of `fixed`, and manifests of 10^6 steps");
   scale->add_flag("--json", options.json, "The last line is one JSON object");
   scale->add_option("--jobs", options.jobs, "Processes")->capture_default_str();
+  scale->add_option("--memory", options.memory_gib, "GiB of all processes (default: four fifths of the machine's)");
   scale->add_option("--policies", options.policies, "These alone: default, fair, fixed, aimd")->delimiter(',');
   scale->add_option("--producers", options.producers, "So many, instead of all numbers")->delimiter(',');
   scale->add_option("--store", options.profile, "This alone: s3, s3-express, gcs, local");

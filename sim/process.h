@@ -84,8 +84,9 @@ class Process final : public FiberOwner {
   void PauseUntil(SimTime until);
   bool stopped() const;
   uint64_t pauses() const { return pauses_; }
-  // What it read was damaged on its way.
+  // What it read was damaged on its way; until all that it had to commit is committed, it may tell of that.
   void OnDamage() { met_damage_ = true; }
+  void ForgetDamage() { met_damage_ = false; }
   bool met_damage() const { return met_damage_; }
   SimTime RunsFrom() const override { return dead_ ? SimTime{} : runs_from_; }
 

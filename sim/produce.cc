@@ -98,6 +98,7 @@ class ProducerProgram {
       if (settled.ok()) break;
       if (!Continues(settled.error())) return false;
     }
+    process_.ForgetDamage();
     // Not what the library says is committed, but what this holder published: all of that is meant.
     if (published_seq_ == 0) return true;
     world_.Tell(process_, Acknowledgement{.producer = plan_.name,

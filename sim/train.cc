@@ -125,8 +125,6 @@ class RankProgram {
       if (group.ok()) {
         group_.emplace(*std::move(group));
         run_->session = group_->session();
-        // Where no checkpoint is left, the job goes on from what its group holds by now: the start of its newest session.
-        if (!run_->given_up) job_.start = run_->start;
         world_.trace().Add(world_.scheduler().now(), process_.name(), "opened",
                            fmt::format("session {} of {}", run_->session.value, plan_.group),
                            fmt::format("step {}", run_->start.value));
@@ -331,7 +329,11 @@ class JobKeeper : public std::enable_shared_from_this<JobKeeper> {
 
   // The newest checkpoint of the model, or sometimes an older one that the stream still holds for certain.
   Step WhereToGoOn() {
-    if (job_.saved.empty()) return job_.start;
+    if (job_.saved.empty()) {
+      // What its group holds by now, as where a run that saved nothing has gone on later than the one before.
+      const GroupRow* group = FindGroup(world_.ledger().newest(), plan_.group);
+      return group != nullptr ? group->smallest_held : job_.start;
+    }
     const bool all_registered = std::ranges::all_of(job_.saved, &Saved::registered);
     if (all_registered && world_.Chance(0.3)) {
       // A rollback: what came after it is not gone on with, and is registered no more once two newer ones are.

@@ -31,13 +31,15 @@ Result<void> CommitDeleted(ManifestLog& log, TimePoint deadline) {
 class Remover {
  public:
   Remover(Env env, const StreamKeys& keys, const std::function<void(const DeleteReport&)>& progress)
-      : env_(env), store_(env.store), keys_(keys), progress_(progress) {}
+      : store_(env.store), uploads_(env.uploads), keys_(keys), progress_(progress) {}
 
   Result<DeleteReport> Run() {
+    // First: what is completed after that is found below, and nothing else is.
+    const Result<void> aborted = AbortUploads();
+    if (!aborted.ok()) report_.uploads_error = aborted.error();
     BW_TRY(RemoveAllBut(keys_.ManifestPrefix()));
     BW_FAULT_POINT("delete.data_removed");
     BW_TRY(RemoveVersions());
-    BW_TRY(AbortUploads());
     return report_;
   }
 
@@ -85,16 +87,16 @@ class Remover {
 
   // Those that died at one have left its parts.
   Result<void> AbortUploads() {
-    if (env_.uploads == nullptr) return {};
-    const std::vector<UnfinishedUpload> uploads = BW_TRY(env_.uploads->ListUnfinished(keys_.StreamPrefix()));
-    for (const UnfinishedUpload& upload : uploads) {
-      if (ParseKey(keys_, upload.key)) BW_TRY(env_.uploads->AbortUnfinished(upload));
+    if (uploads_ == nullptr) return {};
+    const std::vector<UnfinishedUpload> listed = BW_TRY(uploads_->ListUnfinished(keys_.StreamPrefix()));
+    for (const UnfinishedUpload& upload : listed) {
+      if (ParseKey(keys_, upload.key)) BW_TRY(uploads_->AbortUnfinished(upload));
     }
     return {};
   }
 
-  const Env env_;
   ObjectStore& store_;
+  UnfinishedUploads* const uploads_;  // May be null.
   const StreamKeys& keys_;
   const std::function<void(const DeleteReport&)>& progress_;
   DeleteReport report_;

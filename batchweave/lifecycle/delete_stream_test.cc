@@ -68,6 +68,20 @@ TEST_P(DeleteStreamTest, AbortsWhatWasBegunToBeUploaded) {
   EXPECT_THAT(uploads_.Keys(), ElementsAre(foreign));
 }
 
+TEST_P(DeleteStreamTest, WhatFailsOfUploadsIsToldAndTheNextRunEndsIt) {
+  uploads_.Begin(stream_.keys().Data("tok", Incarnation{1}, 5, 7));
+  for (const int call : {1, 2}) {  // The list; the abort.
+    uploads_.FailCall(call);
+    const Result<DeleteReport> report = Delete();
+    ASSERT_THAT(report, IsOk());
+    ASSERT_TRUE(report->uploads_error);
+    EXPECT_EQ(report->uploads_error->code, ErrorCode::kDenied);
+    EXPECT_THAT(stream_.Keys(), ElementsAre(kJson)) << "all else is done";
+  }
+  EXPECT_FALSE(Delete()->uploads_error);
+  EXPECT_THAT(uploads_.Keys(), ::testing::IsEmpty());
+}
+
 TEST_P(DeleteStreamTest, OpenHandlesAnswerNotFound) {
   ManifestLog handle = stream_.LogOver(store_);
   ASSERT_THAT(handle.ReadNewest(), IsOk());

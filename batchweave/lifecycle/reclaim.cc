@@ -133,7 +133,8 @@ Result<ReclaimReport> ReclaimAll(ManifestLog& log, const ReclaimOptions& options
   BW_FAULT_POINT("reclaim.swept");
   ReclaimReport report = sweeper.report();
   BW_TRY(RetireOldVersions(log, options, report));
-  BW_TRY(AbortDeadUploads(log, judges, options, report));
+  const Result<void> aborted = AbortDeadUploads(log, judges, options, report);
+  if (!aborted.ok()) report.uploads_error = aborted.error();
   return report;
 }
 

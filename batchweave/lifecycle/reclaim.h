@@ -6,6 +6,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,10 +17,11 @@ namespace batchweave {
 struct ReclaimReport {
   uint64_t objects = 0;  // Removed; of a dry run, what would be.
   uint64_t bytes = 0;
-  uint64_t tombstones = 0;              // Versions retired.
-  uint64_t uploads = 0;                 // In parts, that were never completed: aborted.
-  uint64_t not_understood = 0;          // Keys that are not ours, left alone.
-  std::vector<std::string> examples{};  // Of those, kExamplesMax at most.
+  uint64_t tombstones = 0;               // Versions retired.
+  uint64_t uploads = 0;                  // In parts, that were never completed: aborted.
+  std::optional<Error> uploads_error{};  // Why not all of those were; all else is done.
+  uint64_t not_understood = 0;           // Keys that are not ours, left alone.
+  std::vector<std::string> examples{};   // Of those, kExamplesMax at most.
 
   static constexpr size_t kExamplesMax = 10;
 };
@@ -33,9 +35,9 @@ struct ReclaimOptions {
 // The whole sweep: LIST, then the newest version, then DELETE, in rounds. Its cost is that of listing what is stored and
 // of walking what the version reaches, besides what it removes. Last come uploads in parts that were never completed, by
 // the rule for the objects that they would become.
-// Errors: kDenied (a right is missing; where it is one to uploads, all else is done), kUnsuitableStore (an overwrite of
-// this store can be seen as absence: nothing was retired), kIncompatible (the stream is of newer software, which may know
-// what this one takes for dead), kNotFound (the stream was deleted), kCorrupt, kUnavailable: run it again.
+// Errors: kDenied (a right is missing), kUnsuitableStore (an overwrite of this store can be seen as absence: nothing was
+// retired), kIncompatible (the stream is of newer software, which may know what this one takes for dead), kNotFound (the
+// stream was deleted), kCorrupt, kUnavailable: run it again. What fails of uploads alone is in the report.
 Result<ReclaimReport> Reclaim(ManifestLog& log, const ReclaimOptions& options = {});
 
 // Removes what went out of reach by trims between two committed versions, `after` the later one: the cost is that of

@@ -135,6 +135,25 @@ TEST_F(ReclaimTest, AbortsUploadsOfWhatNobodyWillNameAndNoOther) {
   EXPECT_EQ(Run()->uploads, 0u);
 }
 
+TEST_F(ReclaimTest, WhatFailsOfUploadsIsToldAndTheNextRunEndsIt) {
+  stream_.Tick(kLiveVersions);
+  const Incarnation gone = stream_.Newest().rows[0].incarnation;
+  for (const uint64_t nonce : {1u, 2u}) uploads_.Begin(stream_.keys().Data("gone", gone, 3, nonce));
+  for (const int call : {1, 3}) {  // The list; the second abort.
+    uploads_.FailCall(call);
+    const Result<ReclaimReport> report = Run();
+    ASSERT_THAT(report, IsOk());
+    ASSERT_TRUE(report->uploads_error);
+    EXPECT_EQ(report->uploads_error->code, ErrorCode::kDenied);
+    EXPECT_EQ(report->uploads, call == 1 ? 0u : 1u);
+    EXPECT_THAT(Unreached(stream_), SizeIs(2)) << "all else is done";
+  }
+  const Result<ReclaimReport> last = Run();
+  EXPECT_FALSE(last->uploads_error);
+  EXPECT_EQ(last->uploads, 1u);
+  EXPECT_THAT(uploads_.Keys(), ::testing::IsEmpty());
+}
+
 TEST_F(ReclaimTest, RetiresOldVersions) {
   stream_.Tick(kLiveVersions);
   const uint64_t old = stream_.Newest().version.value - kLiveVersions;

@@ -107,7 +107,9 @@ Fate LabClient::Hedged(std::string_view key, uint64_t size_bytes) {
   if ((hedged_ + 1) * kReadsPerHedge > reads_) return fate;
   hedged_ += 1;
   const Fate second = server_.Ask(kCallGet, key, size_bytes);
-  if (!second.failure) fate.answered_after = std::min(fate.answered_after, delay + second.answered_after);
+  if (second.failure || delay + second.answered_after >= fate.answered_after) return fate;
+  fate = second;
+  fate.answered_after += delay;
   return fate;
 }
 

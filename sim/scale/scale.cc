@@ -20,10 +20,17 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kProducers[] = {1, 4, 16, 64, 256, 1000, 4000, 10'000};
 
-// The solo laws are slower the more producers there are, and the simulation of their lost attempts with them.
+// The solo laws are slower the more producers there are, and the simulation of their lost attempts with them; the faster a
+// store answers, the more of those there are.
 constexpr size_t kDefaultProducersMax = 10'000;
 constexpr size_t kFairProducersMax = 256;
 constexpr size_t kSoloProducersMax = 1000;
+constexpr size_t kSoloProducersMaxOfFastStores = 64;
+constexpr Duration kFastPut = std::chrono::milliseconds(10);
+
+size_t SoloProducersMax(const StoreProfile& profile, size_t producers_max) {
+  return profile.put.median < kFastPut ? std::min(producers_max, kSoloProducersMaxOfFastStores) : producers_max;
+}
 constexpr uint64_t kLongSteps = 1'000'000;
 constexpr size_t kLongProducers[] = {16, 64, 256, 1000, 4000, 10'000};
 constexpr size_t kTroubledProducers = 64;
@@ -142,10 +149,10 @@ class Plan {
     Scenario scenario = Basic(profile, steps, producers);
     if (Wants("default", producers, kDefaultProducersMax)) Add(scenario, Troubles());
     scenario.policy = Policy::kFair;
-    if (Wants("fair", producers, kFairProducersMax)) Add(scenario, Troubles());
+    if (Wants("fair", producers, SoloProducersMax(profile, kFairProducersMax))) Add(scenario, Troubles());
     scenario.policy = Policy::kAimd;
-    if (Wants("aimd", producers, kSoloProducersMax)) Add(scenario, Troubles());
-    if (!Wants("fixed", producers, kSoloProducersMax)) return;
+    if (Wants("aimd", producers, SoloProducersMax(profile, kSoloProducersMax))) Add(scenario, Troubles());
+    if (!Wants("fixed", producers, SoloProducersMax(profile, kSoloProducersMax))) return;
     scenario.policy = Policy::kFixed;
     for (const double interval : Intervals(options_, producers)) {
       scenario.fixed_interval = FromSeconds(interval);
@@ -180,10 +187,10 @@ uint64_t MemoryOf(const Scenario& scenario) {
   return kRowBytes * scenario.producers * scenario.producers;
 }
 
-uint64_t MemoryAtHand() {
-  constexpr double kShare = 0.8;  // The rest is for the system, and for what this does not count.
+uint64_t MemoryAtHand(const ScaleOptions& options) {
+  constexpr double kShare = 0.8;  // The rest is for the system, and for what MemoryOf does not count.
   const auto bytes = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGESIZE));
-  return static_cast<uint64_t>(kShare * bytes);
+  return static_cast<uint64_t>(options.memory_gib > 0 ? options.memory_gib * (uint64_t{1} << 30) : kShare * bytes);
 }
 
 double Rounded(double value) { return std::round(value * 1e4) / 1e4; }
@@ -195,6 +202,7 @@ Json ToJson(const Scenario& scenario, const ScaleRow& row) {
   if (scenario.policy == Policy::kFixed) {
     json["interval_s"] = Rounded(std::chrono::duration<double>(scenario.fixed_interval).count());
   }
+  if (scenario.seed != 1) json["seed"] = scenario.seed;
   json["ingest_ratio"] = Rounded(row.ingest_ratio);
   json["staleness_p50_s"] = Rounded(row.staleness_p50_s);
   json["staleness_p99_s"] = Rounded(row.staleness_p99_s);
@@ -264,7 +272,7 @@ int RunScale(const ScaleOptions& options) {
   bool complete = true;
   std::vector<uint64_t> memory_bytes;
   for (const Scenario& scenario : scenarios) memory_bytes.push_back(MemoryOf(scenario));
-  const ForkLimits limits{.jobs = options.jobs, .memory_bytes = MemoryAtHand()};
+  const ForkLimits limits{.jobs = options.jobs, .memory_bytes = MemoryAtHand(options)};
   for (const std::optional<std::string>& answer : ForkEach(memory_bytes, limits, work, told)) {
     complete = complete && answer;
     if (answer) rows.push_back(Json::parse(*answer));

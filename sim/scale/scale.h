@@ -12,6 +12,7 @@ struct ScaleOptions {
   bool full = false;  // Every store, every interval of `fixed`, long manifests.
   bool json = false;  // The last line is one JSON object.
   size_t jobs = 1;
+  double memory_gib = 0;  // Of all jobs together; 0: four fifths of the machine's.
   // Where not empty, these alone.
   std::vector<std::string> policies{};
   std::vector<size_t> producers{};

@@ -157,6 +157,12 @@ TEST(PromisesTest, NameWhatARowDoesNotKeep) {
   }
 }
 
+TEST(PromisesTest, OneOfTheSlowestRequestsIsNobodysFault) {
+  nlohmann::ordered_json row = GoodRow();
+  row["longest_wait_s"] = 7.5;
+  EXPECT_EQ(Missed(row), "");
+}
+
 TEST(PromisesTest, TroubleAndGrownManifestsHaveTheirOwn) {
   const auto missed = [](const char* trouble, const char* key, double value) {
     nlohmann::ordered_json row = GoodRow();
@@ -342,6 +348,21 @@ TEST(ForkEachTest, BeginsNothingThatDoesNotFit) {
   EXPECT_THAT(answers, ::testing::Each(std::optional<std::string>("done")));
   EXPECT_LE(taken->most, 9u) << "what is larger than all that there is runs alone";
   munmap(shared, sizeof(Taken));
+}
+
+TEST(ForkEachTest, BeginsWhatFitsBesideWhatRuns) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  // The first ends only when the third has run; the second does not fit beside it.
+  const auto work = [&](size_t i) {
+    char byte = 0;
+    const ssize_t moved = i == 0 ? read(ends[0], &byte, 1) : i == 2 ? write(ends[1], &byte, 1) : 1;
+    return std::string(moved == 1 ? "done" : "failed");
+  };
+  const auto answers = ForkEach({6, 6, 1}, {.jobs = 2, .memory_bytes = 8}, work, [](size_t, const std::string&) {});
+  EXPECT_THAT(answers, ::testing::Each(std::optional<std::string>("done")));
+  close(ends[0]);
+  close(ends[1]);
 }
 
 TEST(ForkEachTest, TellsAllAnswersAndWhoDied) {

@@ -33,7 +33,7 @@ class Scripted {
     store_ = OpenCloudStore(fmt::format("{}://bucket/below", scheme), options, clock_, random_).value();
   }
 
-  ObjectStore& store() { return *store_; }
+  CloudStore& store() { return *store_; }
   ManualClock& clock() { return clock_; }
   std::vector<std::string> requests() const { return server_.requests(); }
 
@@ -44,7 +44,7 @@ class Scripted {
   ScriptedHttpServer server_;
   ManualClock clock_;
   SeededRandom random_{1};
-  std::unique_ptr<ObjectStore> store_;
+  std::unique_ptr<CloudStore> store_;
 };
 
 std::string S3Error(int status, std::string_view code, std::string_view headers = "") {
@@ -276,6 +276,57 @@ TEST(CloudStoreTest, AMessageSaysWhatToDo) {
   EXPECT_THAT(denied.store().Read("a"), IsError(ErrorCode::kDenied, HasSubstr("s3:GetObject")));
   EXPECT_THAT(denied.store().Delete(std::vector<std::string>{"a"}),
               IsError(ErrorCode::kDenied, HasSubstr("s3:DeleteObject")));
+}
+
+std::string UploadXml(std::string_view key, std::string_view id) {
+  return fmt::format("<Upload><Key>{}</Key><UploadId>{}</UploadId></Upload>", key, id);
+}
+
+std::string UploadsAnswer(std::string_view uploads, std::string_view more = "<IsTruncated>false</IsTruncated>") {
+  return HttpAnswer(200, "",
+                    fmt::format("<?xml version=\"1.0\"?><ListMultipartUploadsResult>{}{}</ListMultipartUploadsResult>",
+                                uploads, more));
+}
+
+TEST(CloudStoreTest, UnfinishedUploadsComeInPages) {
+  Scripted scripted({UploadsAnswer(UploadXml("below/a/1", "one") + UploadXml("elsewhere/a/1", "other"),
+                                   "<IsTruncated>true</IsTruncated><NextKeyMarker>below/a/1&amp;</NextKeyMarker>"
+                                   "<NextUploadIdMarker>one</NextUploadIdMarker>"),
+                     UploadsAnswer(UploadXml("below/a/&lt;2&gt;", "t&amp;wo"))});
+  const Result<std::vector<UnfinishedUpload>> listed = scripted.store().ListUnfinished("a/");
+  ASSERT_THAT(listed, IsOk());
+  ASSERT_THAT(*listed, SizeIs(2)) << "and none that is not below the prefix of the URL";
+  EXPECT_EQ((*listed)[0].key, "a/1");
+  EXPECT_EQ((*listed)[0].id, "one");
+  EXPECT_EQ((*listed)[1].key, "a/<2>");
+  EXPECT_EQ((*listed)[1].id, "t&wo");
+  ASSERT_THAT(scripted.requests(), SizeIs(2));
+  EXPECT_THAT(scripted.requests()[0], AllOf(HasSubstr("?uploads=&prefix=below%2fa%2f"), Not(HasSubstr("key-marker"))));
+  EXPECT_THAT(scripted.requests()[1], HasSubstr("&key-marker=below%2fa%2f1%26&upload-id-marker=one"));
+}
+
+TEST(CloudStoreTest, AServerThatKnowsNoUploadsHasNone) {
+  // It says so; it takes the request for a LIST of objects; it gives the same page for ever.
+  const std::string same = UploadsAnswer(
+      "", "<IsTruncated>true</IsTruncated><NextKeyMarker>k</NextKeyMarker><NextUploadIdMarker>i</NextUploadIdMarker>");
+  for (const std::string& answer :
+       {S3Error(501, "NotImplemented"), S3Error(405, "MethodNotAllowed"),
+        HttpAnswer(200, "", "<ListBucketResult><IsTruncated>true</IsTruncated><Key>a</Key></ListBucketResult>"),
+        same}) {
+    Scripted scripted({answer});
+    const Result<std::vector<UnfinishedUpload>> listed = scripted.store().ListUnfinished("");
+    ASSERT_THAT(listed, IsOk()) << answer;
+    EXPECT_THAT(*listed, IsEmpty()) << answer;
+    EXPECT_LE(scripted.requests().size(), 2u);
+  }
+}
+
+TEST(CloudStoreTest, ADeniedListOrAbortOfUploadsNamesTheRight) {
+  Scripted denied({S3Error(403, "AccessDenied")});
+  EXPECT_THAT(denied.store().ListUnfinished(""),
+              IsError(ErrorCode::kDenied, HasSubstr("s3:ListBucketMultipartUploads")));
+  EXPECT_THAT(denied.store().AbortUnfinished({.key = "a", .id = "1"}),
+              IsError(ErrorCode::kDenied, HasSubstr("s3:AbortMultipartUpload")));
 }
 
 TEST(CloudStoreTest, WhereNoConnectionCouldBeMadeNothingWasSent) {

@@ -8,9 +8,6 @@ use crate::open::{Handle, Kind};
 use crate::upload::{abort_of, trace_with_query};
 use crate::verdict::{judge, Call, Code, Failure};
 
-/// More than there can be of one stream: each has a process that is at it, or was killed at it.
-const PAGES_MAX: usize = 1000;
-
 pub struct Unfinished {
     pub key: String,
     pub id: String,
@@ -29,7 +26,7 @@ pub fn list(handle: &Handle, prefix: &str) -> Result<Vec<Unfinished>, Failure> {
     run(handle, Code::Unavailable, async move {
         let mut found = Vec::new();
         let mut after = String::new();
-        for _ in 0..PAGES_MAX {
+        loop {
             let query = format!("uploads=&prefix={}{after}", encoded(&prefix));
             let trace = trace_with_query(&signing, query).await?;
             let options = PaginatedListOptions { extensions: trace.extensions(), ..PaginatedListOptions::default() };
@@ -47,14 +44,16 @@ pub fn list(handle: &Handle, prefix: &str) -> Result<Vec<Unfinished>, Failure> {
                     found.push(Unfinished { key: key.to_string(), id });
                 }
             }
-            if element(&text, "IsTruncated").is_none_or(|value| value != "true") {
+            let marker = |name| encoded(&element(&text, name).unwrap_or_default());
+            let next =
+                format!("&key-marker={}&upload-id-marker={}", marker("NextKeyMarker"), marker("NextUploadIdMarker"));
+            // A server that knows nothing of uploads answers with its objects, and has no marker.
+            let goes_on = element(&text, "IsTruncated").is_some_and(|value| value == "true");
+            if !goes_on || element(&text, "NextKeyMarker").is_none() || next == after {
                 return Ok(found);
             }
-            let marker = |name| encoded(&element(&text, name).unwrap_or_default());
-            after =
-                format!("&key-marker={}&upload-id-marker={}", marker("NextKeyMarker"), marker("NextUploadIdMarker"));
+            after = next;
         }
-        Ok(found)
     })
 }
 

@@ -239,7 +239,7 @@ pub fn abort_of(handle: &Handle, path: Path, id: String) -> Result<(), Failure> 
             // Who was not told of the end of an earlier try asks again.
             Ok(Err(_)) if trace.fate().status == Some(404) => Ok(()),
             Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(judge(Call::Part, &error, &trace.fate())),
+            Ok(Err(error)) => Err(judge(Call::AbortUpload, &error, &trace.fate())),
             Err(_) => Err(Failure::new(Code::Unavailable, too_slow(limit))),
         }
     })

@@ -42,6 +42,7 @@ pub enum Call {
     /// Of an upload, of which nobody sees anything yet.
     Part,
     ListUploads,
+    AbortUpload,
 }
 
 /// What a call that failed with `error` came to.
@@ -176,6 +177,7 @@ fn advice(call: Call, status: u16, server_code: &str) -> &'static str {
         (403, _) if call == Call::ListUploads => {
             ": listing uploads is not permitted (S3: s3:ListBucketMultipartUploads, of the bucket)"
         }
+        (403, _) if call == Call::AbortUpload => ": aborting uploads is not permitted (S3: s3:AbortMultipartUpload)",
         (403, _) if call == Call::List => {
             ": listing is not permitted (S3: s3:ListBucket, of the bucket; GCS: storage.objects.list; Azure: Storage Blob \
              Data Reader)"
