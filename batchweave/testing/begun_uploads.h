@@ -39,7 +39,9 @@ class BegunUploads final : public UnfinishedUploads {
 
  private:
   Result<void> MayFail() {
-    if (calls_until_failure_ == 0 || --calls_until_failure_ > 0) return {};
+    if (calls_until_failure_ == 0) return {};
+    calls_until_failure_ -= 1;
+    if (calls_until_failure_ > 0) return {};
     return Error{ErrorCode::kDenied, "as the test wants it"};
   }
 
