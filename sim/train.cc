@@ -16,6 +16,8 @@ using std::chrono::seconds;
 
 constexpr Duration kStallAfter = minutes(2);
 constexpr Duration kCommitTime = minutes(2);
+// What a checkpoint removes at once, it removes one request after the other here.
+constexpr Duration kReclaimTimeAStep = milliseconds(200);
 constexpr Duration kCollectiveTime = minutes(10);
 // Ranks of a job wait for each other: none is further ahead than this.
 constexpr uint64_t kRankLeadMax = 6;
@@ -214,7 +216,7 @@ class RankProgram {
     if (group != nullptr && group->session == run_->session) job_.saved.push_back(saved);
     bool tried_before = false;
     while (!over()) {
-      const Result<void> registered = world_.Call(process_, "Checkpoint", kCommitTime, [&] {
+      const Result<void> registered = world_.Call(process_, "Checkpoint", CheckpointTime(position), [&] {
         return group_->Checkpoint(saved.name, position,
                                   {.keep_last = kKeepLast, .pin = saved.pinned, .reclaim = plan_.reclaims});
       });
@@ -236,6 +238,12 @@ class RankProgram {
       SleepFor(process_, seconds(1));
     }
     return false;
+  }
+
+  Duration CheckpointTime(Step position) const {
+    const Step first = world_.ledger().newest().first_step;
+    if (!plan_.reclaims || position <= first) return kCommitTime;
+    return kCommitTime + kReclaimTimeAStep * static_cast<int64_t>(position.value - first.value);
   }
 
   void OnRegistered(const std::string& name) {
