@@ -175,8 +175,8 @@ class ProducerProgram {
 
   Result<uint64_t> PublishInParts(uint64_t number) {
     const auto parts = std::make_shared<Parts>();
-    parts->ticket =
-        BW_TRY(world_.Call(process_, "NextTicket", {}, [&] { return producer_->NextTicket(GridOf(number)); }));
+    parts->ticket = BW_TRY(world_.Call(
+        process_, "NextTicket", {}, [&] { return producer_->NextTicket(GridOf(number)); }, {.tells_of_commits = true}));
     const bool gathered = Gather(number, parts);
     std::vector<PartReceipt> receipts;
     for (const auto& of_range : parts->receipts) {
