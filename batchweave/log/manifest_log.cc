@@ -15,6 +15,9 @@ namespace {
 // happens to a reader that was paused; that it happens this often in a row is a store that lies.
 constexpr int kFindAttemptsMax = 8;
 
+// Objects a request where foreign ones lie before the newest version.
+constexpr size_t kListedMax = 1000;
+
 // A head longer than the first guess is read again; it may meanwhile have become a tombstone, once.
 constexpr int kHeadReadsMax = 3;
 
@@ -127,15 +130,21 @@ Result<Version> ManifestLog::FindNewest() {
   return newest;
 }
 
-// Keys count down from UINT64_MAX, so the first one is the newest version.
+// Keys count down from UINT64_MAX, so the first one is the newest version. Foreign keys may lie before it: versitygw links
+// what overwrites an object under a name of its own first, and a gateway that died then leaves it there.
 Result<Version> ManifestLog::FindNewestByList() {
-  const ListPage page = BW_TRY(env_.store.List(keys_.ManifestPrefix(), "", 1));
-  if (page.objects.empty()) return Version{0};
-  const std::optional<ParsedKey> parsed = ParseKey(keys_, page.objects.front().key);
-  if (parsed && parsed->kind == ParsedKey::Kind::kManifest) return parsed->version;
-  if (parsed && parsed->kind == ParsedKey::Kind::kPlaceholder) return Version{0};
-  return Error{ErrorCode::kCorrupt,
-               fmt::format("a foreign object lies among the manifests: key={}", page.objects.front().key)};
+  size_t limit = 1;
+  std::string start_after;
+  do {
+    ListPage page = BW_TRY(env_.store.List(keys_.ManifestPrefix(), start_after, limit));
+    for (const ListedObject& object : page.objects) {
+      const std::optional<ParsedKey> parsed = ParseKey(keys_, object.key);
+      if (parsed && parsed->kind == ParsedKey::Kind::kManifest) return parsed->version;
+    }
+    start_after = std::move(page.next_start_after);
+    limit = kListedMax;
+  } while (!start_after.empty());
+  return Version{0};
 }
 
 // Slots 1..newest are all occupied for ever (I1), so the newest is found by probing.

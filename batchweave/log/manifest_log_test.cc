@@ -1,5 +1,6 @@
 #include "batchweave/log/manifest_log.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -57,6 +58,22 @@ TEST_P(ManifestLogTest, FindsTheNewestHoweverManyThereAre) {
     if (version % 7 != 0) continue;
     EXPECT_THAT(warm.FindNewest(), IsOkAndHolds(Version{version}));
   }
+}
+
+// What a gateway writes beside an object, another tool's mark, and what is nearly a version: before the newest and behind it.
+TEST_P(ManifestLogTest, ForeignKeysAmongTheVersionsArePassedOver) {
+  MemoryStore store({.ordered_list = GetParam()});
+  const auto put_foreign = [&](std::string_view name) {
+    const std::string key = fmt::format("{}{}", stream_.keys().ManifestPrefix(), name);
+    ASSERT_THAT(PutBytes(store, key, AsBytes("foreign"), PutMode::kCreate), IsOk());
+  };
+  for (const char* name : {"-18446744073709551614.sgwtmp.17", "00", "1844674407370955161", "zz"}) put_foreign(name);
+  EXPECT_THAT(OpenLog(store).FindNewest(), IsOkAndHolds(Version{0}));
+  StreamBuilder stream(store);
+  stream.Append({});
+  EXPECT_THAT(OpenLog(store).FindNewest(), IsOkAndHolds(stream.newest().version));
+  for (int i = 0; i < 1500; ++i) put_foreign(fmt::format("-many-{:04}", i));
+  EXPECT_THAT(OpenLog(store).FindNewest(), IsOkAndHolds(stream.newest().version));
 }
 
 // A store without an order whose slots are occupied up to a version, and that counts who asks.

@@ -47,10 +47,12 @@ TEST_P(ObjectStoreConformance, AnOverwriteIsNeverSeenAsAbsenceOrInPart) {
       EXPECT_TRUE(std::ranges::all_of(*text, [&](char c) { return c == text->front(); }));
       ASSERT_GE(text->size(), 20'000u);
       EXPECT_EQ((text->size() - 20'000) % 10, static_cast<size_t>(text->front() - '0'));
-      EXPECT_THAT(Keys("a/", 10), IsOkAndHolds(::testing::ElementsAre("a/key")));
+      // A gateway to a file system may show a name of its own beside it meanwhile.
+      EXPECT_THAT(Keys("a/", 10), IsOkAndHolds(::testing::Contains("a/key")));
       EXPECT_THAT(Create("a/key", "x"), IsError(ErrorCode::kAlreadyExists));
     }
   });
+  EXPECT_THAT(Keys("a/", 10), IsOkAndHolds(::testing::ElementsAre("a/key")));
 }
 
 // `put` of a key that is nobody else's, which is sent again while its outcome is unknown: a gateway whose folder another
