@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string_view>
 
 #include "batchweave/base/bytes.h"
 #include "batchweave/base/result.h"
@@ -11,16 +12,15 @@
 
 namespace batchweave {
 
-namespace wire {
-struct Rest;
-}  // namespace wire
-
 // Entries go into the head, newest first, as long as they take no more than about this; one goes in always. With the
 // groups beside them the head then nearly always fits kHeadReadBytes.
 inline constexpr size_t kHeadEntriesBytes = size_t{8} << 10;
 
 // How many of the newest entries of `manifest` go into its head; those before them go into its rest.
 size_t EntriesInHead(const Manifest& manifest);
+
+// What errors call the second block.
+inline constexpr std::string_view kRestOfManifest = "rest of the manifest";
 
 struct RestSummary {
   uint64_t size_bytes = 0;
@@ -37,8 +37,10 @@ Result<ManifestHead> DecodeHeadBlock(ByteView block);
 // Whether `rest` is the whole of the rest that `head` names. Errors: kCorrupt.
 Result<void> CheckRestBlock(const ManifestHead& head, ByteView rest);
 
-// Adds to `manifest` what the rest says of archived objects. `table` is of a verified block. Errors: kCorrupt.
-Result<void> ReadArchives(const wire::Rest& table, CopyBudget& budget, Manifest& manifest);
+// Adds to `manifest` what the rest says of archived objects. `table` is wire::Rest or wire::RestOffsets, verified.
+// Errors: kCorrupt.
+template <typename Rest>
+Result<void> ReadArchives(const Rest& table, CopyBudget& budget, Manifest& manifest);
 
 // Adds to `manifest`, which holds what the head says, what the rest says. `block` has the right checksum.
 // Errors: kCorrupt.

@@ -14,28 +14,29 @@
 namespace batchweave {
 namespace {
 
-using Entries = flatbuffers::Vector<flatbuffers::Offset<wire::Entry>>;
-using Rows = flatbuffers::Vector<flatbuffers::Offset<wire::ProducerRow>>;
+using Offsets = flatbuffers::Vector<uint32_t>;
 
 // Appends the producers of the newest entries, newest first, until there are enough.
-void AddNewest(const Entries* entries, std::vector<std::string>& producers) {
-  if (entries == nullptr) return;
-  for (flatbuffers::uoffset_t i = entries->size(); i > 0 && producers.size() < kGlimpsedEntriesMax; --i) {
-    producers.push_back(entries->Get(i - 1)->producer()->str());
+Result<void> AddNewest(ByteView rest, const Offsets& entries, std::vector<std::string>& producers) {
+  for (uint32_t i = entries.size(); i > 0 && producers.size() < kGlimpsedEntriesMax; --i) {
+    const auto* entry = BW_TRY(VerifiedElement<wire::Entry>(rest, entries, i - 1, kRestOfManifest));
+    producers.push_back(entry->producer()->str());
   }
+  return {};
 }
 
-// Rows are ordered by producer.
-const wire::ProducerRow* FindRow(const Rows& rows, std::string_view producer) {
-  flatbuffers::uoffset_t first = 0;
-  flatbuffers::uoffset_t end = rows.size();
+// Rows are ordered by producer. Null: it has none.
+Result<const wire::ProducerRow*> FindRow(ByteView rest, const Offsets& rows, std::string_view producer) {
+  uint32_t first = 0;
+  uint32_t end = rows.size();
   while (first < end) {
-    const flatbuffers::uoffset_t middle = first + (end - first) / 2;
-    const std::string_view found = rows.Get(middle)->producer()->string_view();
-    if (found == producer) return rows.Get(middle);
+    const uint32_t middle = first + (end - first) / 2;
+    const auto* row = BW_TRY(VerifiedElement<wire::ProducerRow>(rest, rows, middle, kRestOfManifest));
+    const std::string_view found = row->producer()->string_view();
+    if (found == producer) return row;
     (found < producer ? first : end) = found < producer ? middle + 1 : middle;
   }
-  return nullptr;
+  return static_cast<const wire::ProducerRow*>(nullptr);
 }
 
 }  // namespace
@@ -45,14 +46,15 @@ Result<ManifestGlimpse> GlimpseManifest(ByteView object, std::span<const std::st
   const ByteView rest = object.subspan(head.rest_offset);
   BW_TRY(CheckRestBlock(head, rest));
   const AlignedBlock aligned(rest);
-  const wire::Rest& table = *BW_TRY(VerifiedRoot<wire::Rest>(aligned.view(), "rest of the manifest"));
+  const wire::RestOffsets& table = *BW_TRY(VerifiedRoot<wire::RestOffsets>(aligned.view(), kRestOfManifest));
   ManifestGlimpse glimpse{.manifest = head.manifest};
   glimpse.manifest.tail.clear();
   glimpse.manifest.groups.clear();
   if (table.archived_rows() != nullptr) glimpse.manifest.archived_rows = BW_TRY(ReadArchiveRef(*table.archived_rows()));
   CopyBudget budget(rest);
   for (const std::string& producer : producers) {
-    const wire::ProducerRow* row = table.rows() == nullptr ? nullptr : FindRow(*table.rows(), producer);
+    if (table.rows() == nullptr) break;
+    const wire::ProducerRow* row = BW_TRY(FindRow(aligned.view(), *table.rows(), producer));
     if (row == nullptr) continue;
     glimpse.manifest.rows.push_back(BW_TRY(ReadRow(*row, budget)));
     BW_TRY(CheckRow(glimpse.manifest.rows.back()));
@@ -60,7 +62,7 @@ Result<ManifestGlimpse> GlimpseManifest(ByteView object, std::span<const std::st
   std::ranges::sort(glimpse.manifest.rows, {}, &ProducerRow::producer);
   glimpse.recent = RecentProducers(head.manifest);
   std::ranges::reverse(glimpse.recent);
-  AddNewest(table.entries(), glimpse.recent);
+  if (table.entries() != nullptr) BW_TRY(AddNewest(aligned.view(), *table.entries(), glimpse.recent));
   std::ranges::reverse(glimpse.recent);
   return glimpse;
 }

@@ -17,6 +17,14 @@ using flatbuffers::FlatBufferBuilder;
 using flatbuffers::Offset;
 using flatbuffers::Vector;
 
+// The same bytes: RestOffsets has the fields of Rest in their places.
+template <typename A, typename B>
+constexpr bool kSameFields =
+    A::VT_ENTRIES == int{B::VT_ENTRIES} && A::VT_ARCHIVES == int{B::VT_ARCHIVES} &&
+    A::VT_CHECKPOINTS == int{B::VT_CHECKPOINTS} && A::VT_QUARANTINES == int{B::VT_QUARANTINES} &&
+    A::VT_ROWS == int{B::VT_ROWS} && A::VT_ARCHIVED_ROWS == int{B::VT_ARCHIVED_ROWS};
+static_assert(kSameFields<wire::Rest, wire::RestOffsets>);
+
 Error Corrupt(std::string_view reason) { return {ErrorCode::kCorrupt, std::string(reason)}; }
 
 // A vector of what `write` makes of each of `items`; none where there are none.
@@ -106,7 +114,8 @@ Bytes EncodeRestBlock(const Manifest& manifest) {
   return Bytes(block.begin(), block.end());
 }
 
-Result<void> ReadArchives(const wire::Rest& table, CopyBudget& budget, Manifest& manifest) {
+template <typename Rest>
+Result<void> ReadArchives(const Rest& table, CopyBudget& budget, Manifest& manifest) {
   if (table.archived_rows() != nullptr) manifest.archived_rows = BW_TRY(ReadArchiveRef(*table.archived_rows()));
   if (table.archives() == nullptr) return {};
   if (!budget.Take(uint64_t{table.archives()->size()} * sizeof(wire::ArchiveRef))) {
@@ -118,9 +127,12 @@ Result<void> ReadArchives(const wire::Rest& table, CopyBudget& budget, Manifest&
   return {};
 }
 
+template Result<void> ReadArchives(const wire::Rest&, CopyBudget&, Manifest&);
+template Result<void> ReadArchives(const wire::RestOffsets&, CopyBudget&, Manifest&);
+
 Result<void> DecodeRestBlock(ByteView block, Manifest& manifest) {
   const AlignedBlock aligned(block);
-  const wire::Rest& table = *BW_TRY(VerifiedRoot<wire::Rest>(aligned.view(), "rest of the manifest"));
+  const wire::Rest& table = *BW_TRY(VerifiedRoot<wire::Rest>(aligned.view(), kRestOfManifest));
   CopyBudget budget(block);
   BW_TRY(ReadOlderEntries(table, budget, manifest));
   BW_TRY(ReadArchives(table, budget, manifest));

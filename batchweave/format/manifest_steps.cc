@@ -20,13 +20,14 @@ Result<ManifestSteps> DecodeManifestSteps(ByteView object, Step first, size_t co
   const ByteView rest = object.subspan(head.rest_offset);
   BW_TRY(CheckRestBlock(head, rest));
   const AlignedBlock aligned(rest);
-  const wire::Rest& table = *BW_TRY(VerifiedRoot<wire::Rest>(aligned.view(), "rest of the manifest"));
+  const wire::RestOffsets& table = *BW_TRY(VerifiedRoot<wire::RestOffsets>(aligned.view(), kRestOfManifest));
   ManifestSteps steps{.manifest = std::move(head.manifest), .hash = head.hash};
   CopyBudget budget(rest);
   BW_TRY(ReadArchives(table, budget, steps.manifest));
 
   const std::vector<Entry>& newest = steps.manifest.tail;
   const uint64_t older = table.entries() == nullptr ? 0 : table.entries()->size();
+  if (older > rest.size() / kBytesATableMin) return Error{ErrorCode::kCorrupt, "more entries than there is room for"};
   const uint64_t in_tail = older + newest.size();
   if (in_tail > steps.manifest.next_step.value) return Error{ErrorCode::kCorrupt, "more entries than steps"};
   const Step tail_first{steps.manifest.next_step.value - in_tail};
@@ -39,8 +40,9 @@ Result<ManifestSteps> DecodeManifestSteps(ByteView object, Step first, size_t co
   steps.entries.reserve(end - begin);
   for (uint64_t i = begin; i < end; ++i) {
     if (i < older) {
-      const wire::Entry& entry = *table.entries()->Get(static_cast<flatbuffers::uoffset_t>(i));
-      steps.entries.push_back(BW_TRY(ReadEntry(entry, budget)));
+      const auto* entry = BW_TRY(
+          VerifiedElement<wire::Entry>(aligned.view(), *table.entries(), static_cast<uint32_t>(i), kRestOfManifest));
+      steps.entries.push_back(BW_TRY(ReadEntry(*entry, budget)));
     } else {
       steps.entries.push_back(newest[i - older]);
     }

@@ -46,6 +46,7 @@ Result<const Table*> VerifiedElement(ByteView block, const flatbuffers::Vector<u
 
 template Result<const wire::Head*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::Rest*> VerifiedRoot(ByteView, std::string_view);
+template Result<const wire::RestOffsets*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::Tombstone*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::ArchivedEntryOffsets*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::ArchiveIndex*> VerifiedRoot(ByteView, std::string_view);
@@ -57,5 +58,7 @@ template Result<const wire::BatchIntent*> VerifiedRoot(ByteView, std::string_vie
 template Result<const wire::OpeningIntent*> VerifiedRoot(ByteView, std::string_view);
 template Result<const wire::Entry*> VerifiedElement(ByteView, const flatbuffers::Vector<uint32_t>&, uint32_t,
                                                     std::string_view);
+template Result<const wire::ProducerRow*> VerifiedElement(ByteView, const flatbuffers::Vector<uint32_t>&, uint32_t,
+                                                          std::string_view);
 
 }  // namespace batchweave

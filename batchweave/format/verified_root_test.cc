@@ -12,6 +12,8 @@
 #include "batchweave/format/entry_codec.h"
 #include "batchweave/format/manifest_blocks.h"
 #include "batchweave/format/manifest_generated.h"
+#include "batchweave/format/manifest_glimpse.h"
+#include "batchweave/format/manifest_steps.h"
 #include "batchweave/format/object_frame.h"
 #include "batchweave/format/tgb_generated.h"
 #include "batchweave/format/wire_hash.h"
@@ -79,6 +81,55 @@ TEST(VerifiedRootTest, ArchivedEntriesAreNoMoreThanThereIsRoomFor) {
   EXPECT_THAT(DecodeArchivedEntries(EncodeFramed(ObjectKind::kArchivedEntries, ArchivedOneEntry(2))), IsOk());
   EXPECT_THAT(DecodeArchivedEntries(EncodeFramed(ObjectKind::kArchivedEntries, ArchivedOneEntry(100'000))),
               IsError(ErrorCode::kCorrupt, HasSubstr("more than there is room for")));
+}
+
+// A manifest with `rest` as its second block, whatever that is.
+Bytes ManifestWith(const Manifest& manifest, const Bytes& rest) {
+  const Bytes head = EncodeHeadBlock(manifest, {.size_bytes = rest.size(), .hash = Hash64(rest)});
+  return EncodeFramed(ObjectKind::kManifest, head, rest);
+}
+
+// Who takes a part of a manifest meets what a broken writer stored there, and nothing of the rest.
+TEST(VerifiedRootTest, APartOfAManifestIsVerifiedWhereItIsRead) {
+  std::vector<Entry> tail;
+  for (uint64_t seq = 1; seq <= 1000; ++seq) tail.push_back(MakeEntry(seq % 2 == 0 ? "even" : "odd", seq));
+  const Manifest manifest = MakeManifest(tail);
+  Bytes rest = EncodeRestBlock(manifest);
+  const AlignedBlock block(rest);
+  const auto& table = **VerifiedRoot<wire::RestOffsets>(block.view(), kRestOfManifest);
+  const auto damaged = [&](const flatbuffers::Vector<uint32_t>& offsets, uint32_t i) {
+    Bytes bytes = rest;
+    const auto* first = reinterpret_cast<const std::byte*>(offsets.Data());
+    const uint32_t offset = 0xffff'fff0u;
+    std::memcpy(bytes.data() + (first - block.view().data()) + i * sizeof offset, &offset, sizeof offset);
+    return ManifestWith(manifest, bytes);
+  };
+  const auto is_malformed = IsError(ErrorCode::kCorrupt, HasSubstr("rest of the manifest is malformed"));
+  const std::vector<std::string> even = {"even"};
+  const std::vector<std::string> odd = {"odd"};
+
+  const Bytes at_seventh = damaged(*table.entries(), 7);
+  EXPECT_THAT(DecodeManifestSteps(at_seventh, {0}, 7), IsOk());
+  EXPECT_THAT(DecodeManifestSteps(at_seventh, {8}, 2000), IsOk());
+  EXPECT_THAT(DecodeManifestSteps(at_seventh, {0}, 8), is_malformed);
+  EXPECT_THAT(GlimpseManifest(at_seventh, even), IsOk());
+  EXPECT_THAT(GlimpseManifest(damaged(*table.entries(), table.entries()->size() - 1), even), is_malformed);
+
+  const Bytes at_even = damaged(*table.rows(), 0);
+  EXPECT_THAT(DecodeManifestSteps(at_even, {0}, 2000), IsOk());
+  EXPECT_THAT(GlimpseManifest(at_even, odd), IsOk());
+  EXPECT_THAT(GlimpseManifest(at_even, even), is_malformed);
+}
+
+TEST(VerifiedRootTest, EntriesOfAManifestAreNoMoreThanThereIsRoomFor) {
+  Manifest manifest = MakeManifest();
+  manifest.next_step = {200'000};
+  manifest.first_step = manifest.next_step;
+  const auto taken = [&](size_t times) {
+    return DecodeManifestSteps(ManifestWith(manifest, RestOfOneEntry(MakeEntry("p", 1), times)), {}, SIZE_MAX);
+  };
+  EXPECT_THAT(taken(1), IsOk());
+  EXPECT_THAT(taken(100'000), IsError(ErrorCode::kCorrupt, HasSubstr("more entries than there is room for")));
 }
 
 TEST(VerifiedRootTest, NothingAtAllIsMalformed) {

@@ -52,6 +52,9 @@ const std::set<std::string> kWalked = {
     "ArchivedEntries.entries",
     "ArchiveIndex.children",
     "ArchivedEntryOffsets.entries",
+    "RestOffsets.entries",
+    "RestOffsets.archives",
+    "RestOffsets.archived_rows",
 };
 
 const std::set<std::string> kNotReferences = {
@@ -71,6 +74,9 @@ const std::set<std::string> kNotReferences = {
     "Rest.checkpoints",
     "Rest.quarantines",
     "Rest.rows",
+    "RestOffsets.checkpoints",
+    "RestOffsets.quarantines",
+    "RestOffsets.rows",
     "Group.name",
     "Group.session",
     "Group.start",
