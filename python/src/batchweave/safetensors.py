@@ -11,7 +11,7 @@ import functools
 import json
 import math
 import struct
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 CONTENT_TYPE = "application/x-safetensors"
 
 _ALIGNMENT = 64
+_HEADER_LENGTH = struct.Struct("<Q")
 _HEADER_BYTES_MAX = 1 << 20
 
 
@@ -95,7 +96,7 @@ def encode(tensors: Mapping[str, Any]) -> tuple[list[Any], int]:
     text += b" " * (-(8 + len(text)) % _ALIGNMENT)
     if len(text) > _HEADER_BYTES_MAX:
         raise InvalidArgument(f"the names of {len(arrays)} tensors take {len(text)} bytes, at most {_HEADER_BYTES_MAX}")
-    pieces = [struct.pack("<Q", len(text)) + text, *(arrays[name].memory for name in order)]
+    pieces = [_HEADER_LENGTH.pack(len(text)) + text, *(arrays[name].memory for name in order)]
     return pieces, _schema_hash((name, arrays[name].kind, len(arrays[name].shape)) for name in order)
 
 
@@ -109,7 +110,7 @@ def schema_hash(tensors: Mapping[str, Any]) -> int:
 
 def to_numpy(buffer: Any) -> tuple[dict[str, np.ndarray], int]:
     """The arrays of a slice as views of ``buffer``, and the hash of their schema. Errors: :class:`CorruptData`."""
-    layout = _layout_of(buffer)
+    layout = _parse(*_header_of(buffer))
     arrays = {}
     for name, kind, shape, begin, count in layout.places:
         dtype = _numpy_dtype(kind)
@@ -123,22 +124,8 @@ def to_numpy(buffer: Any) -> tuple[dict[str, np.ndarray], int]:
 
 def to_torch(buffer: Any) -> tuple[dict[str, torch.Tensor], int]:
     """The tensors of a slice as views of ``buffer``, and the hash of their schema. Errors: :class:`CorruptData`."""
-    import torch
-
-    layout = _layout_of(buffer)
-    tensors = {}
-    for name, kind, shape, begin, count in layout.places:
-        carrier, dtype = _carrier(kind)
-        if count == 0:
-            tensors[name] = torch.empty(shape, dtype=dtype)
-            continue
-        memory = buffer
-        if begin % carrier.itemsize:
-            memory, begin = bytearray(memoryview(buffer)[begin : begin + count * carrier.itemsize]), 0
-        # By way of numpy: torch.frombuffer() and view() take longer.
-        tensor = torch.from_numpy(np.ndarray(shape, carrier, memory, begin))
-        tensors[name] = tensor if tensor.dtype == dtype else tensor.view(dtype)
-    return tensors, layout.schema_hash
+    views, schema = _torch_views(*_header_of(buffer))
+    return {name: view(buffer) for name, view in views}, schema
 
 
 def _checked_name(name: Any) -> str:
@@ -185,14 +172,17 @@ def _array_of_torch(name: str, tensor: Any) -> _Array:
     return _Array(kind, tuple(tensor.shape), memoryview(dense.view(-1).view(torch.uint8).numpy()))
 
 
-def _layout_of(buffer: Any) -> _Layout:
+def _header_of(buffer: Any) -> tuple[bytes, int]:
+    """The header of a slice, and the bytes of all of it."""
     memory = memoryview(buffer)
-    if memory.nbytes < 8:
-        raise CorruptData(f"no safetensors: {memory.nbytes} bytes are too few for a header")
-    (header_bytes,) = struct.unpack_from("<Q", memory)
-    if header_bytes > min(memory.nbytes - 8, _HEADER_BYTES_MAX):
-        raise CorruptData(f"no safetensors: a header of {header_bytes} bytes in a slice of {memory.nbytes}")
-    return _parse(bytes(memory[8 : 8 + header_bytes]), memory.nbytes)
+    slice_bytes = memory.nbytes
+    if slice_bytes < 8:
+        raise CorruptData(f"no safetensors: {slice_bytes} bytes are too few for a header")
+    (header_bytes,) = _HEADER_LENGTH.unpack_from(memory)
+    end = 8 + header_bytes
+    if end > slice_bytes or header_bytes > _HEADER_BYTES_MAX:
+        raise CorruptData(f"no safetensors: a header of {header_bytes} bytes in a slice of {slice_bytes}")
+    return memory[8:end].tobytes(), slice_bytes
 
 
 # Batches of one shape have the same header.
@@ -233,14 +223,31 @@ def _schema_hash(schema: Any) -> int:
     return _native.hash64(text.encode()) or 1
 
 
-@functools.cache
-def _carrier(kind: str) -> tuple[np.dtype, torch.dtype]:
-    """A dtype of numpy that torch takes, with items of the same size, and what they are in truth."""
+# What a step costs in Python is mostly this, so all that a header decides is decided once.
+@functools.lru_cache(maxsize=256)
+def _torch_views(header: bytes, slice_bytes: int) -> tuple[list[tuple[str, Callable[[Any], torch.Tensor]]], int]:
+    """For each tensor of slices with this header its name and what makes it of a slice; and the hash of their schema."""
+    layout = _parse(header, slice_bytes)
+    return [(place.name, _torch_view(place)) for place in layout.places], layout.schema_hash
+
+
+def _torch_view(place: _Place) -> Callable[[Any], torch.Tensor]:
     import torch
 
-    described = _KINDS[kind]
-    carrier = f"int{8 * described.item_bytes}" if described.needs_ml_dtypes else described.numpy
-    return np.dtype(carrier), getattr(torch, described.torch)
+    described = _KINDS[place.kind]
+    dtype = getattr(torch, described.torch)
+    # A dtype of numpy that torch takes, with items of the same size.
+    carrier = np.dtype(f"int{8 * described.item_bytes}" if described.needs_ml_dtypes else described.numpy)
+    begin, end = place.begin, place.begin + place.count * carrier.itemsize
+    if place.count == 0:
+        return lambda buffer: torch.empty(place.shape, dtype=dtype)
+    if begin % carrier.itemsize:
+        return lambda buffer: torch.frombuffer(bytearray(memoryview(buffer)[begin:end]), dtype=dtype).view(place.shape)
+    # By way of numpy: torch.frombuffer() and view() take longer.
+    ndarray, from_numpy, shape = np.ndarray, torch.from_numpy, place.shape
+    if described.needs_ml_dtypes:
+        return lambda buffer: from_numpy(ndarray(shape, carrier, buffer, begin)).view(dtype)
+    return lambda buffer: from_numpy(ndarray(shape, carrier, buffer, begin))
 
 
 @functools.cache

@@ -121,24 +121,21 @@ class StreamingDataLoader:
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         if self._needs_session:
             self._open_session()
-        copy = _copier(self._device)
-        for state, step, batch in self._items(copy):
+        for state, step, batch in self._items():
             self.dataset.state = state
             self._handed_out.append((step, state))
             yield step, batch
             del batch
             self._report_progress(state.step)
 
-    def _items(self, copy: Callable[[Any], Any]) -> Iterator[tuple[Any, int, Any]]:
+    def _items(self) -> Iterator[tuple[Any, int, Any]]:
         if self._tp_group is None:
-            return self._copied(copy)
-        items = self._copied(copy) if dist.get_rank(self._tp_group) == 0 else None
+            return self._read_to_device()
+        items = self._read_to_device() if dist.get_rank(self._tp_group) == 0 else None
         return broadcast_items(items, self._tp_group, self._device)
 
-    def _copied(self, copy: Callable[[Any], Any]) -> Iterator[tuple[Any, int, Any]]:
-        for state, step, batch in self._read():
-            yield state, step, copy(batch)
-            del batch  # Its memory serves the next one.
+    def _read_to_device(self) -> Iterator[tuple[Any, int, Any]]:
+        return self._read() if self._device.type == "cpu" else _copied(self._read(), _copier(self._device))
 
     def _read(self) -> Iterator[tuple[Any, int, Any]]:
         if not self._workers["num_workers"]:
@@ -207,10 +204,14 @@ def _tp_group(device_mesh: DeviceMesh | None, tp_group: dist.ProcessGroup | None
     return device_mesh.get_group("tp")
 
 
+def _copied(items: Iterator[tuple[Any, int, Any]], copy: Callable[[Any], Any]) -> Iterator[tuple[Any, int, Any]]:
+    for state, step, batch in items:
+        yield state, step, copy(batch)
+        del batch  # Its memory serves the next one.
+
+
 def _copier(device: torch.device) -> Callable[[Any], Any]:
-    """Copies a batch to ``device``."""
-    if device.type == "cpu":
-        return lambda batch: batch
+    """Copies a batch to ``device``, which is not the CPU."""
     if device.type != "cuda":
         return lambda batch: _map(batch, lambda tensor: tensor.to(device))
     side = torch.cuda.Stream(device)
