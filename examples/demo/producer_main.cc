@@ -24,6 +24,7 @@ struct Arguments {
   JobOptions job;
   uint64_t pace_ms = 0;
   uint64_t parted_every = 10;
+  uint64_t stand_at = UINT64_MAX;
 };
 
 // All that is at hand while a share is published.
@@ -84,6 +85,7 @@ Result<void> PublishAll(Publication at, const Arguments& arguments, Clock& clock
     const bool in_parts = arguments.parted_every > 0 && (seq + 1) % arguments.parted_every == 0;
     seq = BW_TRY(in_parts ? PublishInParts(at) : PublishWhole(at));
     PrintReport({.event = ProgressReport::Event::kStep, .at = seq, .share = at.source.progress()});
+    if (seq == arguments.stand_at) clock.SleepUntil(kForever);
   }
   return {};
 }
@@ -129,6 +131,8 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--parted-every", arguments.parted_every, "of so many batches one is made by two workers; 0: none")
       ->capture_default_str();
+  app.add_option("--stand-at", arguments.stand_at,
+                 "after how many batches to stand still, until killed; default: none");
   CLI11_PARSE(app, argc, argv);
   const batchweave::Result<void> result = batchweave::demo::Run(arguments);
   if (result.ok()) return 0;

@@ -27,6 +27,7 @@ struct Arguments {
   uint64_t end_step = UINT64_MAX;
   uint64_t save_every = 8;
   uint64_t pace_ms = 0;
+  uint64_t stand_at = UINT64_MAX;
   std::string group;
   uint64_t session = 0;
   std::string store_url;
@@ -78,6 +79,7 @@ Result<void> Run(const Arguments& arguments) {
       saved = record.position;
     }
     Report(ProgressReport::Event::kStep, record, saved, rank);
+    if (record.position == arguments.stand_at) clock.SleepUntil(kForever);
   }
   BW_TRY(record.Save(arguments.record_path));
   Report(ProgressReport::Event::kEnd, record, record.position, rank);
@@ -103,6 +105,7 @@ int main(int argc, char** argv) {
       ->capture_default_str();
   app.add_option("--pace-ms", arguments.pace_ms, "milliseconds from one step to the next, at least")
       ->capture_default_str();
+  app.add_option("--stand-at", arguments.stand_at, "the step at which to stand still, until killed; default: none");
   app.add_option("--group", arguments.group, "the group that holds what the rank reads; default: none does");
   app.add_option("--session", arguments.session, "of the group, from whoever opened it");
   app.add_option("--store", arguments.store_url, "URL of the folder that holds the stream; default: beside the data");

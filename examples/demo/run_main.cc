@@ -108,7 +108,7 @@ Result<bool> Run(const Arguments& arguments) {
   }
   const Workspace workspace = BW_TRY(Workspace::Prepare(job));
   const Sources sources = BW_TRY(OpenSources(job, display));
-  const Plan plan = PlanFor(BW_TRY(EstimateSteps(sources.corpus, sources.tokenizer, job.packing)));
+  const Plan plan = PlanFor(BW_TRY(EstimateSteps(sources.corpus, sources.tokenizer, job.packing)), job.packing.parts);
   display.Say(fmt::format("{} samples: pictures with captions, a dictionary, a manual; about {} steps of {} slices",
                           sources.corpus.samples().size(), plan.steps, job.packing.grid.slices()));
 

@@ -34,9 +34,10 @@ Job::Job(Stream& stream, const Commands& commands, Display& display, JobSettings
       commands_(commands),
       display_(display),
       settings_(std::move(settings)),
-      readings_{
-          ReadingJob(stream, commands, display, settings_.plan.train, PaceOf(settings_.plan.train, settings_.step_ms)),
-          ReadingJob(stream, commands, display, settings_.plan.eval, PaceOf(settings_.plan.eval, settings_.step_ms))},
+      readings_{ReadingJob(stream, commands, display, settings_.plan.train, settings_.plan.kills,
+                           PaceOf(settings_.plan.train, settings_.step_ms)),
+                ReadingJob(stream, commands, display, settings_.plan.eval, settings_.plan.kills,
+                           PaceOf(settings_.plan.eval, settings_.step_ms))},
       kills_(settings_.plan.kills) {}
 
 Result<JobOutcome> Job::Run() {
@@ -53,9 +54,9 @@ Result<JobOutcome> Job::Run() {
   }
   display_.Show({});
   if (!kills_.empty()) {
-    return Error{ErrorCode::kCorrupt, fmt::format("{} was to be killed at step {}, and ended before: the stream is too "
+    return Error{ErrorCode::kCorrupt, fmt::format("{} was to be killed at {}, and ended before: the stream is too "
                                                   "short for the plan",
-                                                  kills_.front().worker, kills_.front().step)};
+                                                  kills_.front().worker, kills_.front().at)};
   }
   BW_TRY(WatchStream());
   Finish();
@@ -66,7 +67,8 @@ Result<void> Job::Start() {
   began_ = display_.seconds();
   newest_ = BW_TRY(stream_.log().ReadNewest());
   for (uint32_t part = 0; part < settings_.producers; ++part) {
-    producers_.emplace_back(commands_.Producer(part, settings_.step_ms * settings_.producers), clock());
+    producers_.emplace_back(commands_.Producer(part, settings_.step_ms * settings_.producers), clock(),
+                            KilledAt(settings_.plan.kills, ProducerName(part)));
     BW_TRY(producers_.back().Start());
   }
   display_.Say(fmt::format("{} producers start, each with two workers that make one batch in ten", producers_.size()));
@@ -127,21 +129,22 @@ void Job::CarryOutKills() {
 }
 
 bool Job::CarryOut(const Kill& kill) {
-  const uint64_t step = newest_.manifest.next_step.value;
+  const auto is_there = [&](const Worker& worker) {
+    return worker.name() == kill.worker && worker.position() >= kill.at && worker.state() == Worker::State::kRunning;
+  };
   for (ReadingJob& job : readings_) {
     for (Worker& rank : job.ranks()) {
-      if (rank.name() != kill.worker || rank.position() < kill.step || rank.state() != Worker::State::kRunning)
-        continue;
+      if (!is_there(rank)) continue;
       rank.Kill(settings_.restart_after);
       display_.Say(fmt::format("kill -9 {}, at step {}", rank.name(), rank.position()));
       return true;
     }
   }
   for (Worker& producer : producers_) {
-    if (producer.name() != kill.worker || step < kill.step || producer.state() != Worker::State::kRunning) continue;
+    if (!is_there(producer)) continue;
     producer.Kill(settings_.restart_after);
     display_.Say(fmt::format("kill -9 {}, after {} batches, at step {} of the stream", producer.name(),
-                             producer.position(), step));
+                             producer.position(), newest_.manifest.next_step.value));
     return true;
   }
   return false;

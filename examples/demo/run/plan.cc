@@ -32,7 +32,12 @@ std::vector<MeshRank> RanksOf(Mesh mesh) {
   return ranks;
 }
 
-Plan PlanFor(uint64_t steps) {
+std::optional<uint64_t> KilledAt(const std::vector<Kill>& kills, const std::string& worker) {
+  const auto kill = std::ranges::find(kills, worker, &Kill::worker);
+  return kill == kills.end() ? std::nullopt : std::optional(kill->at);
+}
+
+Plan PlanFor(uint64_t steps, uint32_t producers) {
   const ReadingPlan train{.group = "train",
                           .meshes = {{.dp = 2, .cp = 2}, {.dp = 4, .cp = 1}},
                           .changes = {steps / 2},
@@ -43,13 +48,14 @@ Plan PlanFor(uint64_t steps) {
                          .slowness = 1.15};
   const std::string first_rank = RankName(train.group, RanksOf(train.meshes[0])[2]);
   const std::string second_rank = RankName(train.group, RanksOf(train.meshes[1])[2]);
+  const auto batches_at = [&](uint64_t percent) { return std::max<uint64_t>(steps * percent / 100 / producers, 1); };
   return {.steps = steps,
           .train = train,
           .eval = eval,
-          .kills = {{.worker = ProducerName(1), .step = steps * 15 / 100},
-                    {.worker = first_rank, .step = steps * 25 / 100 + 3},
-                    {.worker = second_rank, .step = steps * 60 / 100 + 5},
-                    {.worker = ProducerName(2), .step = steps * 70 / 100}}};
+          .kills = {{.worker = ProducerName(1), .at = batches_at(15)},
+                    {.worker = first_rank, .at = steps * 25 / 100 + 3},
+                    {.worker = second_rank, .at = steps * 60 / 100 + 5},
+                    {.worker = ProducerName(2), .at = batches_at(70)}}};
 }
 
 Result<uint64_t> EstimateSteps(const Corpus& corpus, const Tokenizer& tokenizer, const PackingOptions& packing) {

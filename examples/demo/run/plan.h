@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,11 +24,14 @@ std::string ToString(Mesh mesh);
 // All places of a mesh, dp outermost.
 std::vector<MeshRank> RanksOf(Mesh mesh);
 
-// kill -9.
+// kill -9, of its first life.
 struct Kill {
   std::string worker;  // By name.
-  uint64_t step = 0;   // A rank: when it has come so far. A producer: when the stream has.
+  uint64_t at = 0;     // When it has come so far: a rank to this step, a producer to so many batches.
 };
+
+// Where one of `kills` meets the worker of this name.
+std::optional<uint64_t> KilledAt(const std::vector<Kill>& kills, const std::string& worker);
 
 // A job that reads the stream, under a group of its own.
 struct ReadingPlan {
@@ -49,9 +53,9 @@ struct Plan {
 std::string ProducerName(uint32_t part);
 std::string RankName(const std::string& group, const MeshRank& rank);
 
-// The demo's plan for a stream of about so many steps: a trainer that changes its mesh half way, an evaluator that is
+// The demo's plan for a stream of about so many steps by so many producers: a trainer that changes its mesh half way, an evaluator that is
 // slower, and on each of the two meshes a producer and a rank are killed.
-Plan PlanFor(uint64_t steps);
+Plan PlanFor(uint64_t steps, uint32_t producers);
 
 // About how many steps the corpus gives: from one sample in many. Errors: as Corpus::Read and MakeSample.
 Result<uint64_t> EstimateSteps(const Corpus& corpus, const Tokenizer& tokenizer, const PackingOptions& packing);

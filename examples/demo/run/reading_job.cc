@@ -20,8 +20,14 @@ uint64_t SumOf(const std::vector<Worker>& now, const std::vector<Worker>& earlie
 
 }  // namespace
 
-ReadingJob::ReadingJob(Stream& stream, const Commands& commands, Display& display, ReadingPlan plan, uint64_t pace_ms)
-    : stream_(stream), commands_(commands), display_(display), plan_(std::move(plan)), pace_ms_(pace_ms) {}
+ReadingJob::ReadingJob(Stream& stream, const Commands& commands, Display& display, ReadingPlan plan,
+                       const std::vector<Kill>& kills, uint64_t pace_ms)
+    : stream_(stream),
+      commands_(commands),
+      display_(display),
+      plan_(std::move(plan)),
+      kills_(kills),
+      pace_ms_(pace_ms) {}
 
 Result<void> ReadingJob::Start() {
   BW_TRY(stream_.CreateGroup(plan_.group, Step{0}));
@@ -36,7 +42,8 @@ Result<void> ReadingJob::StartRanks() {
   place.session = session_->session();
   for (const MeshRank& rank : RanksOf(mesh())) {
     place.rank = rank;
-    ranks_.emplace_back(commands_.Rank(place), stream_.env().clock);
+    ranks_.emplace_back(commands_.Rank(place), stream_.env().clock,
+                        KilledAt(kills_, RankName(plan_.group, place.rank)));
     BW_TRY(ranks_.back().Start());
   }
   display_.Say(fmt::format("{}: {} at step {}, {}, session {}", plan_.group,

@@ -21,7 +21,8 @@ namespace batchweave::demo {
 class ReadingJob {
  public:
   // All must outlive the job. `pace_ms`: of one step.
-  ReadingJob(Stream& stream, const Commands& commands, Display& display, ReadingPlan plan, uint64_t pace_ms);
+  ReadingJob(Stream& stream, const Commands& commands, Display& display, ReadingPlan plan,
+             const std::vector<Kill>& kills, uint64_t pace_ms);
 
   // Creates the group at step 0 and starts the ranks of the first mesh. Errors: those of the stream, Worker::Start.
   Result<void> Start();
@@ -52,6 +53,7 @@ class ReadingJob {
   const Commands& commands_;
   Display& display_;
   const ReadingPlan plan_;
+  const std::vector<Kill>& kills_;
   const uint64_t pace_ms_;
   std::optional<Group> session_;
   std::vector<Worker> ranks_;

@@ -6,10 +6,16 @@
 
 namespace batchweave::demo {
 
-Worker::Worker(Child::Command command, Clock& clock) : command_(std::move(command)), clock_(&clock) {}
+Worker::Worker(Child::Command command, Clock& clock, std::optional<uint64_t> killed_at)
+    : command_(std::move(command)), killed_at_(killed_at), clock_(&clock) {}
 
 Result<void> Worker::Start() {
-  child_ = BW_TRY(Child::Start(command_));
+  Child::Command command = command_;
+  if (starts_ == 0 && killed_at_) {
+    command.arguments.push_back("--stand-at");
+    command.arguments.push_back(std::to_string(*killed_at_));
+  }
+  child_ = BW_TRY(Child::Start(command));
   earlier_ = {.bytes = bytes(), .requests = requests()};
   now_ = {};
   state_ = State::kStarting;

@@ -19,8 +19,9 @@ class Worker {
  public:
   enum class State { kStarting, kRunning, kKilled, kEnded };
 
-  // Does not start it. `clock` must outlive the worker.
-  Worker(Child::Command command, Clock& clock);
+  // Does not start it. `clock` must outlive the worker. Where it is to be killed at a position it stands still there, so
+  // that it is killed however late that is seen.
+  Worker(Child::Command command, Clock& clock, std::optional<uint64_t> killed_at = {});
 
   // Errors: as Child::Start.
   Result<void> Start();
@@ -51,6 +52,7 @@ class Worker {
   void TakeIn(const ProgressReport& report);
 
   const Child::Command command_;
+  const std::optional<uint64_t> killed_at_;
   Clock* clock_;
   State state_ = State::kStarting;
   std::optional<Child> child_;
