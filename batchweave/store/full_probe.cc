@@ -245,7 +245,8 @@ Result<uint64_t> CleanProbes(ObjectStore& store, std::string_view prefix) {
   constexpr size_t kDeleteBatch = 1000;
   std::vector<std::string> keys;
   BW_TRY(ForEachObject(store, prefix, [&](const ListedObject& object) -> Result<void> {
-    keys.push_back(object.key);
+    // A foreign one beside them, as of a gateway that died at an overwrite, cannot be named.
+    if (IsValidKey(object.key)) keys.push_back(object.key);
     return {};
   }));
   for (size_t i = 0; i < keys.size(); i += kDeleteBatch) {

@@ -37,8 +37,8 @@ struct FullProbeOptions {
 Result<std::vector<SizeFigures>> ProbeFully(Env env, ObjectStore& second, std::string_view prefix,
                                             const FullProbeOptions& options = {});
 
-// Removes what probes below `prefix` left behind when they were stopped; none may be under way. Returns the number of
-// objects.
+// Removes what probes below `prefix` left behind when they were stopped; none may be under way. What no key of ours can
+// name (object_store.h) is left alone. Returns the number of objects.
 // Errors: kDenied, kUnavailable.
 Result<uint64_t> CleanProbes(ObjectStore& store, std::string_view prefix);
 

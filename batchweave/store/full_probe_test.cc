@@ -6,6 +6,7 @@
 #include <algorithm>
 
 #include "batchweave/store/memory_store.h"
+#include "batchweave/testing/leftover_store.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/test_env.h"
 
@@ -87,6 +88,16 @@ TEST(FullProbeTest, WhatAStoppedProbeLeftIsRemovedAndNothingElse) {
   ASSERT_THAT(PutBytes(store, "run/stream.json", AsBytes("x"), PutMode::kCreate), IsOk());
   EXPECT_THAT(CleanProbes(store, "run/probe/"), IsOkAndHolds(1u));
   EXPECT_THAT(store.Stat("run/stream.json"), IsOk());
+}
+
+TEST(FullProbeTest, WhatAGatewayLeftIsPassedOver) {
+  MemoryStore memory;
+  LeftoverStore store(memory, "run/probe/1/rules/.object.sgwtmp.17");
+  EXPECT_THAT(ProbeOf(store), IsOk());
+  EXPECT_THAT(memory.List("", "", 10)->objects, IsEmpty());
+  ASSERT_THAT(PutBytes(memory, "run/probe/1/race/0", AsBytes("x"), PutMode::kCreate), IsOk());
+  EXPECT_THAT(CleanProbes(store, "run/probe/"), IsOkAndHolds(1u));
+  EXPECT_THAT(memory.List("", "", 10)->objects, IsEmpty());
 }
 
 }  // namespace
