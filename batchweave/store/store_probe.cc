@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "batchweave/base/fault_point.h"
@@ -23,6 +24,10 @@ constexpr Duration kWriteTime = std::chrono::seconds(30);
 // So often is looked at what a fault on the way may have made, before the store is blamed: one answer in five damaged
 // is a broken network, and even there a good store is refused once in a hundred thousand looks.
 constexpr int kLooksMax = 8;
+
+// Beside the one object lie a few foreign ones at most: a store whose lists take more pages is one that repeats itself.
+constexpr int kListPagesMax = 100;
+constexpr size_t kListPage = 1000;
 
 // Bytes that differ at every distance a broken range could be off by, and from those of another `tag`.
 Bytes MakeObject(char tag) {
@@ -140,11 +145,25 @@ class Probe {
     const Result<uint64_t> size = store_.Stat(key_);
     if (FailedWith(size, ErrorCode::kNotFound)) return Broken(kReadRule, "an object just written has no size");
     if (BW_TRY(size) != kObjectBytes) return Broken(kReadRule, "the size of an object is wrong");
-    const ListPage page = BW_TRY(store_.List(prefix_, "", 10));
-    if (page.objects != std::vector<ListedObject>{{key_, kObjectBytes}} || !page.next_start_after.empty()) {
+    if (BW_TRY(Listed()) != std::vector<ListedObject>{{key_, kObjectBytes}}) {
       return Broken(kReadRule, "an object just written is not listed, or not as it is");
     }
     return {};
+  }
+
+  // Whatever is listed under the probe's key: a gateway that dies while it overwrites leaves a key of its own beside it.
+  Result<std::vector<ListedObject>> Listed() {
+    std::vector<ListedObject> listed;
+    std::string start_after;
+    for (int pages = 0; pages < kListPagesMax; ++pages) {
+      ListPage page = BW_TRY(store_.List(prefix_, start_after, kListPage));
+      for (ListedObject& object : page.objects) {
+        if (object.key == key_) listed.push_back(std::move(object));
+      }
+      start_after = std::move(page.next_start_after);
+      if (start_after.empty()) return listed;
+    }
+    return Broken(kReadRule, "a list has no end");
   }
 
   Result<void> Overwrite() {
@@ -160,7 +179,7 @@ class Probe {
       BW_TRY(Remove());
       const Result<Bytes> read = store_.Read(key_);
       if (!read.ok() && !FailedWith(read, ErrorCode::kNotFound)) return read.error();
-      const bool is_listed = !BW_TRY(store_.List(prefix_, "", 10)).objects.empty();
+      const bool is_listed = !BW_TRY(Listed()).empty();
       if (!read.ok() && !is_listed) break;
       if (look < kLooksMax) continue;
       return Broken(kDeleteRule, is_listed ? "a deleted object is listed" : "a deleted object was read");

@@ -11,6 +11,7 @@
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/corrupting_store.h"
 #include "batchweave/testing/faulty_store.h"
+#include "batchweave/testing/leftover_store.h"
 #include "batchweave/testing/matchers.h"
 #include "batchweave/testing/temporary_directory.h"
 #include "batchweave/testing/test_env.h"
@@ -31,6 +32,7 @@ class LyingStore final : public ObjectStore {
     kIgnoresRanges,
     kKeepsOnOverwrite,
     kListsNothing,
+    kListsNoEnd,
     kKeepsOnDelete,
     kSaysThatAllExists,
     kReadsStaleOnce,
@@ -61,7 +63,9 @@ class LyingStore final : public ObjectStore {
   }
   Result<uint64_t> Stat(std::string_view key) override { return memory_.Stat(key); }
   Result<ListPage> List(std::string_view prefix, std::string_view start_after, size_t limit) override {
-    return lie_ == Lie::kListsNothing ? ListPage{} : memory_.List(prefix, start_after, limit);
+    if (lie_ == Lie::kListsNothing) return ListPage{};
+    if (lie_ == Lie::kListsNoEnd) return ListPage{.objects = {}, .next_start_after = "again"};
+    return memory_.List(prefix, start_after, limit);
   }
   Result<void> Delete(std::span<const std::string> keys) override {
     return lie_ == Lie::kKeepsOnDelete ? Result<void>() : memory_.Delete(keys);
@@ -123,6 +127,14 @@ TEST(StoreProbeTest, PassesGoodStoresAndLeavesNothing) {
   }
 }
 
+// A gateway that died while it overwrote the probe's object.
+TEST(StoreProbeTest, ForeignKeysBesideItsOwnAreNotTheProbes) {
+  MemoryStore memory;
+  LeftoverStore store(memory, "run/probe/1/.object.sgwtmp.17");
+  EXPECT_THAT(Probe(store), IsOk());
+  EXPECT_THAT(memory.List("", "", 10)->objects, IsEmpty());
+}
+
 TEST(StoreProbeTest, NamesTheRuleThatAStoreBreaks) {
   using Lie = LyingStore::Lie;
   const std::pair<Lie, const char*> cases[] = {{Lie::kOverwritesOnCreate, "create-only put"},
@@ -130,6 +142,7 @@ TEST(StoreProbeTest, NamesTheRuleThatAStoreBreaks) {
                                                {Lie::kIgnoresRanges, "ranged reads"},
                                                {Lie::kKeepsOnOverwrite, "overwrite"},
                                                {Lie::kListsNothing, "lists"},
+                                               {Lie::kListsNoEnd, "no end"},
                                                {Lie::kKeepsOnDelete, "delete"},
                                                {Lie::kSaysThatAllExists, "create-only put"}};
   for (const auto& [lie, rule] : cases) {
