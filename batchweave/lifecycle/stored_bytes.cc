@@ -9,10 +9,9 @@ namespace batchweave {
 namespace {
 
 // Versions, placeholders and hints stay for ever, or for as long as the stream.
-bool MayLeak(const std::optional<ParsedKey>& key) {
-  if (!key) return true;
-  return key->kind == ParsedKey::Kind::kData || key->kind == ParsedKey::Kind::kArchive ||
-         key->kind == ParsedKey::Kind::kIntent || key->kind == ParsedKey::Kind::kOpening;
+bool MayLeak(const ParsedKey& key) {
+  return key.kind == ParsedKey::Kind::kData || key.kind == ParsedKey::Kind::kArchive ||
+         key.kind == ParsedKey::Kind::kIntent || key.kind == ParsedKey::Kind::kOpening;
 }
 
 }  // namespace
@@ -22,9 +21,12 @@ Result<StoredBytes> CountStored(ManifestLog& log) {
   const ReachedKeys reached = BW_TRY(ReachedKeys::Of(log, newest.manifest));
   StoredBytes stored;
   const auto visit = [&](const ListedObject& object) -> Result<void> {
+    const std::optional<ParsedKey> key = ParseKey(log.keys(), object.key);
     if (reached.Contains(object.key)) {
       stored.reached += object.size_bytes;
-    } else if (MayLeak(ParseKey(log.keys(), object.key))) {
+    } else if (!key) {
+      stored.not_understood += 1;
+    } else if (MayLeak(*key)) {
       stored.leaked += object.size_bytes;
       stored.leaked_keys.push_back(object.key);
     }

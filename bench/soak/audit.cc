@@ -35,6 +35,7 @@ class Violations {
 Result<uint64_t> LeakedBytes(ManifestLog& log) {
   const StoredBytes stored = BW_TRY(CountStored(log));
   for (const std::string& key : stored.leaked_keys) fmt::print(stderr, "leaked: {}\n", key);
+  if (stored.not_understood > 0) fmt::print(stderr, "keys that are not ours: {}\n", stored.not_understood);
   return stored.leaked;
 }
 
