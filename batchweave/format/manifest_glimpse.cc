@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "batchweave/format/history_codec.h"
+#include "batchweave/format/keys.h"
 #include "batchweave/format/manifest_blocks.h"
 #include "batchweave/format/manifest_generated.h"
 #include "batchweave/format/object_frame.h"
@@ -20,7 +21,10 @@ using Offsets = flatbuffers::Vector<uint32_t>;
 Result<void> AddNewest(ByteView rest, const Offsets& entries, std::vector<std::string>& producers) {
   for (uint32_t i = entries.size(); i > 0 && producers.size() < kGlimpsedEntriesMax; --i) {
     const auto* entry = BW_TRY(VerifiedElement<wire::Entry>(rest, entries, i - 1, kRestOfManifest));
-    producers.push_back(entry->producer()->str());
+    // Before it is copied: all of them may be one long string.
+    const std::string_view producer = entry->producer()->string_view();
+    if (!CheckName("producer", producer).ok()) return Error{ErrorCode::kCorrupt, "producer has no valid name"};
+    producers.emplace_back(producer);
   }
   return {};
 }

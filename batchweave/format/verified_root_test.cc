@@ -121,6 +121,18 @@ TEST(VerifiedRootTest, APartOfAManifestIsVerifiedWhereItIsRead) {
   EXPECT_THAT(GlimpseManifest(at_even, even), is_malformed);
 }
 
+// Nothing else bounds what all of them name in one place.
+TEST(VerifiedRootTest, AGlimpseTakesNoNameThatIsNone) {
+  Manifest manifest = MakeManifest();
+  manifest.next_step = {2000};
+  manifest.first_step = manifest.next_step;
+  const auto glimpsed = [&](const std::string& producer) {
+    return GlimpseManifest(ManifestWith(manifest, RestOfOneEntry(MakeEntry(producer, 1), 1000)), {});
+  };
+  EXPECT_THAT(glimpsed("p"), IsOk());
+  EXPECT_THAT(glimpsed(std::string(1'000'000, 'p')), IsError(ErrorCode::kCorrupt, HasSubstr("valid name")));
+}
+
 TEST(VerifiedRootTest, EntriesOfAManifestAreNoMoreThanThereIsRoomFor) {
   Manifest manifest = MakeManifest();
   manifest.next_step = {200'000};
