@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "batchweave/base/check.h"
+#include "batchweave/base/hash.h"
 #include "batchweave/format/little_endian.h"
 #include "batchweave/format/manifest.h"
 #include "batchweave/format/manifest_blocks.h"
@@ -24,9 +25,13 @@ void CheckEncodesAgain(const Manifest& manifest) {
 
 void DecodeAsIs(ByteView object) {
   const Result<Manifest> manifest = DecodeManifest(object);
+  // Its parts are taken also where the whole is none.
+  const Result<ManifestSteps> steps = DecodeManifestSteps(object, {}, SIZE_MAX);
+  const Result<ManifestGlimpse> glimpse = GlimpseManifest(object, {});
   if (manifest.ok()) {
     BW_CHECK(HeadBytesNeeded(object).ok() && DecodeManifestHead(object).ok() && ManifestHash(object).ok());
-    BW_CHECK(DecodeManifestSteps(object, {}, SIZE_MAX).ok() && GlimpseManifest(object, {}).ok());
+    BW_CHECK(steps.ok() && steps->entries == manifest->tail);
+    BW_CHECK(glimpse.ok() && glimpse->recent == RecentProducers(*manifest));
     CheckEncodesAgain(*manifest);
   }
   static_cast<void>(DecodeManifestSteps(object, {1}, 2));
@@ -45,7 +50,10 @@ void DecodeBlocks(ByteView object) {
   Result<ManifestHead> head = DecodeHeadBlock(blocks.first(first_bytes));
   if (!head.ok()) return;
   Manifest& manifest = head->manifest;
-  if (!DecodeRestBlock(blocks.subspan(first_bytes), manifest).ok()) return;
+  const ByteView rest = blocks.subspan(first_bytes);
+  const Bytes fitting = EncodeHeadBlock(manifest, {.size_bytes = rest.size(), .hash = Hash64(rest)});
+  DecodeAsIs(EncodeFramed(ObjectKind::kManifest, fitting, rest));
+  if (!DecodeRestBlock(rest, manifest).ok()) return;
   if (CheckManifest(manifest).ok()) CheckEncodesAgain(manifest);
 }
 
