@@ -7,6 +7,7 @@
 #include "batchweave/testing/begun_uploads.h"
 #include "batchweave/testing/corrupting_store.h"
 #include "batchweave/testing/faulty_store.h"
+#include "batchweave/testing/leftover_store.h"
 #include "batchweave/testing/live_stream.h"
 #include "batchweave/testing/matchers.h"
 
@@ -95,6 +96,19 @@ TEST_P(DeleteStreamTest, WhatIsNotOursStays) {
   ASSERT_THAT(PutBytes(store_, foreign, AsBytes("mine"), PutMode::kCreate), IsOk());
   EXPECT_EQ(Delete()->not_understood, 1u);
   EXPECT_THAT(stream_.Keys(), UnorderedElementsAre(foreign, kJson));
+}
+
+// A gateway's key among the versions; another tool's before and behind them.
+TEST_P(DeleteStreamTest, WhatIsNotOursAmongTheVersionsStays) {
+  const std::string folder = stream_.keys().ManifestPrefix();
+  const std::vector<std::string> foreign = {folder + "00", folder + "zz"};
+  for (const std::string& key : foreign) ASSERT_THAT(PutBytes(store_, key, AsBytes("x"), PutMode::kCreate), IsOk());
+  LeftoverStore store(store_, folder + ".version.sgwtmp.17");
+  TestEnv env;
+  const Result<DeleteReport> report = DeleteStream(env.Over(store), "run", kForever);
+  ASSERT_THAT(report, IsOk());
+  EXPECT_EQ(report->not_understood, 3u);
+  EXPECT_THAT(stream_.Keys(), UnorderedElementsAre(foreign[0], foreign[1], kJson));
 }
 
 // Another id would be a stream with nothing to delete, and the mark would name it.

@@ -8,6 +8,7 @@
 #include "batchweave/store/memory_store.h"
 #include "batchweave/testing/faulty_store.h"
 #include "batchweave/testing/forwarding_store.h"
+#include "batchweave/testing/leftover_store.h"
 #include "batchweave/testing/outrun_store.h"
 #include "batchweave/testing/producer_process.h"
 
@@ -86,6 +87,17 @@ TEST_F(CombiningTest, WhatIsAnnouncedIsCommittedByWhoCommitsNextAndAcknowledged)
   EXPECT_EQ(Cursors(), (std::vector<std::string>{"b1", "a1"}));
   EXPECT_EQ(process.pipeline().StatsOf(*a).commits, 0u);
   EXPECT_THAT(Intents(), ::testing::IsEmpty());  // Who took it has deleted it.
+}
+
+TEST_F(CombiningTest, ForeignKeysBesideAnnouncementsArePassedOver) {
+  const std::string folder = stream_.keys().IntentPrefix();
+  const std::vector<std::string> foreign = {folder + "a/note", folder + "a/open-x", folder + "what is it"};
+  for (const std::string& key : foreign) ASSERT_THAT(PutBytes(memory_, key, AsBytes("x"), PutMode::kCreate), IsOk());
+  LeftoverStore leftover(memory_, folder + "a/.intent.sgwtmp.17");
+  ProducerProcess other(env_, leftover, stream_);
+  LetServe(other);
+  EXPECT_EQ(Cursors(), (std::vector<std::string>{"b1", "a1"}));
+  EXPECT_EQ(Intents(), foreign);
 }
 
 // Each of a fleet that starts at once knows nothing yet.
