@@ -321,6 +321,23 @@ TEST(CloudStoreTest, AServerThatKnowsNoUploadsHasNone) {
   }
 }
 
+TEST(CloudStoreTest, AListThatShowsAKeyThatCannotBeNamedSaysWhich) {
+  for (const auto& [listed, shown] :
+       std::initializer_list<std::pair<std::string_view, std::string_view>>{{"below/a//b", "below/a//b"},
+                                                                            {"below/a/../b", "below/a/../b"},
+                                                                            {"below/a/./b", "below/a/./b"},
+                                                                            {"below/a/&#10;b", "below/a/\\nb"}}) {
+    constexpr std::string_view kObject =
+        "<Contents><Key>{}</Key><Size>1</Size><LastModified>2026-01-01T00:00:00.000Z</LastModified></Contents>";
+    const std::string body = fmt::format("<?xml version=\"1.0\"?><ListBucketResult>{}{}</ListBucketResult>",
+                                         fmt::format(kObject, "below/a/key"), fmt::format(kObject, listed));
+    Scripted scripted({HttpAnswer(200, "", body)});
+    EXPECT_THAT(scripted.store().List("a/", "", 10),
+                IsError(ErrorCode::kDenied, HasSubstr(fmt::format("remove or move it: key={}", shown))));
+    EXPECT_THAT(scripted.requests(), SizeIs(1));
+  }
+}
+
 TEST(CloudStoreTest, ADeniedListOrAbortOfUploadsNamesTheRight) {
   Scripted denied({S3Error(403, "AccessDenied")});
   EXPECT_THAT(denied.store().ListUnfinished(""),

@@ -58,6 +58,8 @@ pub fn judge(call: Call, error: &object_store::Error, fate: &Fate) -> Failure {
     let server_code = code.or_else(|| is_denied.then(|| "AccessDenied".to_string())).unwrap_or_default();
     let is_put = matches!(call, Call::Create | Call::Overwrite);
     let code = match (error, fate.status) {
+        // A person must move it: no request is wrong.
+        (object_store::Error::InvalidPath { .. }, _) if call == Call::List => Code::Denied,
         (object_store::Error::InvalidPath { .. }, _) => Code::InvalidArgument,
         (object_store::Error::NotSupported { .. } | object_store::Error::NotImplemented { .. }, _) => Code::Denied,
         _ if is_denied => Code::Denied,
@@ -71,7 +73,11 @@ pub fn judge(call: Call, error: &object_store::Error, fate: &Fate) -> Failure {
         (_, None) => Code::Unavailable,
     };
     let expired = matches!(server_code.as_str(), "ExpiredToken" | "TokenRefreshRequired");
-    Failure { code, message: describe(call, &text, fate, &server_code), retry_after: fate.retry_after, expired }
+    let message = match error {
+        object_store::Error::InvalidPath { .. } if call == Call::List => of_unnameable(&text),
+        _ => describe(call, &text, fate, &server_code),
+    };
+    Failure { code, message, retry_after: fate.retry_after, expired }
 }
 
 /// Of a client that could not be made.
@@ -124,6 +130,16 @@ fn is_damage(server_code: &str) -> bool {
     matches!(
         server_code,
         "BadDigest" | "XAmzContentChecksumMismatch" | "XAmzContentSHA256Mismatch" | "Crc64Mismatch" | "Md5Mismatch"
+    )
+}
+
+/// One such key fails the whole page. The crate says which, in quotes.
+fn of_unnameable(text: &str) -> String {
+    let key = between(text, "Path \"", "\" contained").or_else(|| between(text, "Path \"", "\": ")).unwrap_or_default();
+    format!(
+        "a list shows a key that this client cannot name (with \"//\", a component \".\" or \"..\", or a control \
+         character): remove or move it: key={}",
+        first_line(&key.escape_debug().to_string())
     )
 }
 
