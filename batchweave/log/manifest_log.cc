@@ -130,8 +130,8 @@ Result<Version> ManifestLog::FindNewest() {
   return newest;
 }
 
-// Keys count down from UINT64_MAX, so the first one is the newest version. Foreign keys may lie before it: versitygw links
-// what overwrites an object under a name of its own first, and a gateway that died then leaves it there.
+// Keys count down from UINT64_MAX, so the first one is the newest version. Foreign keys may lie before it: versitygw
+// links what overwrites an object under a name of its own first, and a gateway that died then leaves it there.
 Result<Version> ManifestLog::FindNewestByList() {
   size_t limit = 1;
   std::string start_after;

@@ -60,7 +60,8 @@ TEST_P(ManifestLogTest, FindsTheNewestHoweverManyThereAre) {
   }
 }
 
-// What a gateway writes beside an object, another tool's mark, and what is nearly a version: before the newest and behind it.
+// What a gateway writes beside an object, another tool's mark, and what is nearly a version: before the newest and
+// behind it.
 TEST_P(ManifestLogTest, ForeignKeysAmongTheVersionsArePassedOver) {
   MemoryStore store({.ordered_list = GetParam()});
   const auto put_foreign = [&](std::string_view name) {
