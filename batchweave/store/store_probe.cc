@@ -151,7 +151,7 @@ class Probe {
     return {};
   }
 
-  // Whatever is listed under the probe's key: a gateway that dies while it overwrites leaves a key of its own beside it.
+  // What is listed under the probe's own key: a gateway that dies while it overwrites leaves another beside it.
   Result<std::vector<ListedObject>> Listed() {
     std::vector<ListedObject> listed;
     std::string start_after;

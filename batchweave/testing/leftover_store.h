@@ -1,5 +1,5 @@
-// A store in whose lists a key stands that nobody may name: versitygw links what overwrites an object under a name of its own
-// beside it first, and where it dies at that moment the name stays.
+// A store in whose lists a key stands that nobody may name: versitygw links what overwrites an object under a name of
+// its own beside it first, and where it dies at that moment the name stays.
 #pragma once
 
 #include <string>

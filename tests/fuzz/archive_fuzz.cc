@@ -23,7 +23,8 @@ void Try(ByteView object, Decode decode, Encode encode) {
   BW_CHECK(again.ok() && *again == *archived);
 }
 
-// Who asks for some of the steps gets those of the whole, though the others were never looked at; where these are broken, too.
+// Who asks for some of the steps gets those of the whole, though the others were never looked at. It is tried also where
+// the whole is none.
 void TrySteps(ByteView object) {
   const Result<ByteView> block = DecodeWholeBlock(ObjectKind::kArchivedEntries, object);
   if (!block.ok()) return;
