@@ -11,7 +11,7 @@ import safetensors
 import safetensors.numpy
 
 from batchweave import _native, errors, schema_hash
-from batchweave.safetensors import CONTENT_TYPE, encode, to_numpy
+from batchweave.safetensors import CONTENT_TYPE, encode, to_numpy, to_torch
 
 DTYPES = [
     "bool", "uint8", "int8", "uint16", "int16", "float16", "uint32", "int32", "float32", "uint64", "int64", "float64",
@@ -126,6 +126,7 @@ def test_other_orders_in_memory_are_written_alike():
         ({"a": None}, "tensor 'a': dtype object"),
         ({7: np.zeros(2)}, "name is a str.*7"),
         ({"__metadata__": np.zeros(2)}, "__metadata__"),
+        ({"\ud800": np.zeros(2)}, "name is no text"),
     ],
 )
 def test_what_cannot_be_stored_is_named(tensors, message):
@@ -145,6 +146,9 @@ def test_every_truncation_is_corrupt():
 def of_header(fields, data=b""):
     text = fields if isinstance(fields, bytes) else json.dumps(fields).encode()
     return bytearray(struct.pack("<Q", len(text)) + text + data)
+
+
+NOTHING_OF_2_64_ITEMS = {"dtype": "I64", "shape": [0, 1 << 32, 1 << 32], "data_offsets": [0, 0]}
 
 
 @pytest.mark.parametrize(
@@ -169,11 +173,18 @@ def of_header(fields, data=b""):
             "b": {"dtype": "U8", "shape": [4], "data_offsets": [3, 7]},
         },
         {"a": {"dtype": ["I64"], "shape": [1], "data_offsets": [0, 8]}},
+        b"[" * 100_000,
+        b'{"\\ud800":{"dtype":"I64","shape":[1],"data_offsets":[0,8]}}',
+        {"a": {"dtype": "I64", "shape": [1] * 65, "data_offsets": [0, 8]}},
+        {"a": NOTHING_OF_2_64_ITEMS, "b": {"dtype": "I64", "shape": [1], "data_offsets": [0, 8]}},
+        {"a": {**NOTHING_OF_2_64_ITEMS, "shape": [0, 1 << 80]}, "b": {"dtype": "I64", "shape": [1], "data_offsets": [0, 8]}},
     ],
+    ids=range(21),
 )
 def test_a_damaged_header_is_corrupt(header):
-    with pytest.raises(errors.CorruptData, match="no safetensors"):
-        to_numpy(of_header(header, b"\0" * 8))
+    for decode in (to_numpy, to_torch):
+        with pytest.raises(errors.CorruptData, match="no safetensors"):
+            decode(of_header(header, b"\0" * 8))
 
 
 def test_a_header_longer_than_the_slice_is_corrupt():
@@ -190,14 +201,18 @@ def test_a_slice_says_which_step_is_damaged_or_of_another_kind(stream):
         native.set(0, 0, [bytes(joined(golden()))])
         producer._native.publish(native, b"", None, 0, b"", b"")
         producer.publish([[b"bytes"]])
+        with producer.batch(dp=1, content_type="application/other") as batch:
+            batch[0, 0] = bytes(joined(golden()))
     with stream.consumer() as consumer:
-        damaged, mixed, plain = consumer.next(), consumer.next(), consumer.next()
+        damaged, mixed, plain, other = (consumer.next() for _ in range(4))
     with pytest.raises(errors.CorruptData, match="step 0 of source, slice dp=0 cp=0"):
         damaged[0].numpy()
     with pytest.raises(errors.SchemaMismatch, match=r"step 1 of source.*00000000000004d2"):
         mixed[0].numpy()
     with pytest.raises(errors.SchemaMismatch, match="step 2 of source is application/octet-stream"):
         plain[0].numpy()
+    with pytest.raises(errors.SchemaMismatch, match="step 3 of source is application/other"):
+        other[0].numpy()
 
 
 def test_a_batch_of_arrays_comes_back_as_views_of_what_was_received(stream):

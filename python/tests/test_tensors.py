@@ -74,6 +74,20 @@ def test_tensors_of_any_layout_in_memory_are_stored():
     assert to_torch(joined({"a": turned}))[0]["a"].tolist() == [1 - 2j]
 
 
+# Of another writer, which need not care where tensors begin.
+@pytest.mark.parametrize("dtype", [torch.int64, torch.complex64, torch.bfloat16], ids=str)
+@pytest.mark.parametrize("shape", [(3, 5), ()])
+def test_a_tensor_that_lies_askew_is_copied(dtype, shape):
+    tensors = {"a": example(dtype, shape)}
+    library = safetensors.torch.save(tensors)
+    header = library[8 : 8 + int.from_bytes(library[:8], "little")]
+    askew = header + b" " * (1 + -(8 + len(header)) % 8)
+    memory = bytearray(len(askew).to_bytes(8, "little") + askew + library[8 + len(header) :])
+    found, _ = to_torch(memory)
+    assert_same(found, tensors)
+    assert found["a"].data_ptr() % found["a"].element_size() == 0
+
+
 class Own(torch.Tensor):
     """Of a user's own class."""
 

@@ -27,6 +27,9 @@ CONTENT_TYPE = "application/x-safetensors"
 _ALIGNMENT = 64
 _HEADER_LENGTH = struct.Struct("<Q")
 _HEADER_BYTES_MAX = 1 << 20
+# What numpy and torch can have, an array of no items included.
+_DIMENSIONS_MAX = 64
+_ITEMS_MAX = 1 << 58
 
 
 class _Kind(NamedTuple):
@@ -131,6 +134,10 @@ def to_torch(buffer: Any) -> tuple[dict[str, torch.Tensor], int]:
 def _checked_name(name: Any) -> str:
     if not isinstance(name, str) or name == "__metadata__":
         raise InvalidArgument(f"a tensor's name is a str, and not __metadata__: found {name!r}")
+    try:
+        name.encode()
+    except UnicodeEncodeError as error:
+        raise InvalidArgument(f"a tensor's name is no text: {error}") from None
     return name
 
 
@@ -192,7 +199,8 @@ def _parse(header: bytes, slice_bytes: int) -> _Layout:
         described = json.loads(header)
         described.pop("__metadata__", None)
         places = [_place(name, fields, 8 + len(header)) for name, fields in described.items()]
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+        schema = _schema_hash((place.name, place.kind, len(place.shape)) for place in places)
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
         raise CorruptData(f"no safetensors: the header is damaged: {error}") from None
     end = 8 + len(header)
     for place in sorted(places, key=lambda place: (place.begin, place.count)):
@@ -201,7 +209,7 @@ def _parse(header: bytes, slice_bytes: int) -> _Layout:
         end += place.count * _KINDS[place.kind].item_bytes
     if end != slice_bytes:
         raise CorruptData(f"no safetensors: the tensors end at {end} of {slice_bytes} bytes")
-    return _Layout(tuple(places), _schema_hash((place.name, place.kind, len(place.shape)) for place in places))
+    return _Layout(tuple(places), schema)
 
 
 def _place(name: str, fields: dict[str, Any], data_begin: int) -> _Place:
@@ -212,6 +220,8 @@ def _place(name: str, fields: dict[str, Any], data_begin: int) -> _Place:
         raise ValueError(f"tensor {name!r} has sizes {numbers}")
     if kind not in _KINDS:
         raise ValueError(f"tensor {name!r} has dtype {kind!r}, which this version does not know")
+    if len(shape) > _DIMENSIONS_MAX or math.prod(size for size in shape if size > 0) > _ITEMS_MAX:
+        raise ValueError(f"tensor {name!r} has {len(shape)} dimensions, of {shape[:8]} items and so on")
     count = math.prod(shape)
     if end - begin != count * _KINDS[kind].item_bytes:
         raise ValueError(f"tensor {name!r} of shape {shape} and dtype {kind} has {end - begin} bytes")
@@ -235,7 +245,9 @@ def _torch_view(place: _Place) -> Callable[[Any], torch.Tensor]:
     import torch
 
     described = _KINDS[place.kind]
-    dtype = getattr(torch, described.torch)
+    dtype = getattr(torch, described.torch, None)
+    if dtype is None:
+        raise ImportError(f"tensor {place.name!r} is {described.torch}, which torch {torch.__version__} does not have")
     # A dtype of numpy that torch takes, with items of the same size.
     carrier = np.dtype(f"int{8 * described.item_bytes}" if described.needs_ml_dtypes else described.numpy)
     begin, end = place.begin, place.begin + place.count * carrier.itemsize
