@@ -10,12 +10,15 @@ _VERSION = 1
 
 
 class State(NamedTuple):
-    """``step``: the next one, counted along the epoch; ``seed``: of the epochs' orders, -1 where there is none."""
+    """``step``: the next one, counted along the epoch; ``seed``: of the epochs' orders, -1 where there is none; ``start``: the
+    first step of each epoch.
+    """
 
     stream: str
     step: int
     epoch: int = 0
     seed: int = -1
+    start: int = 0
 
     def to_dict(self) -> dict[str, Any]:
         return {"version": _VERSION, **self._asdict()}
@@ -26,8 +29,8 @@ class State(NamedTuple):
         if not isinstance(state, dict) or state.get("version") != _VERSION:
             raise InvalidArgument(f"no state of this version ({_VERSION}): found {state!r:.200}")
         found = {name: state.get(name) for name in cls._fields}
-        numbers = (found["step"], found["epoch"], found["seed"])
-        if not isinstance(found["stream"], str) or not all(type(number) is int for number in numbers) or min(numbers[:2]) < 0:
+        numbers = (found["step"], found["epoch"], found["start"], found["seed"])
+        if not isinstance(found["stream"], str) or not all(type(number) is int for number in numbers) or min(numbers[:3]) < 0:
             raise InvalidArgument(f"a state that is damaged: found {state!r:.200}")
         if found["stream"] != stream:
             raise InvalidArgument(f"the state is of another stream: expected id {stream}, found {found['stream']}")

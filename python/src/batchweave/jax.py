@@ -73,7 +73,7 @@ class StreamingDataLoader:
         self.stream = stream
         self._options = {**consumer, **ranks, "group": group, "session": session}
         self._sharding = sharding
-        self._state = State(stream.id, start)
+        self._state = State(stream.id, start, start=start)
 
     def state_dict(self) -> dict[str, Any]:
         """What the job has consumed: the same on every process."""
@@ -86,7 +86,7 @@ class StreamingDataLoader:
     def __iter__(self) -> Iterator[tuple[int, dict[str, Any]]]:
         with self.stream.consumer(position=self._state.step, **self._options) as consumer:
             for batch in consumer:
-                self._state = State(self._state.stream, batch.step + 1)
+                self._state = self._state._replace(step=batch.step + 1)
                 yield batch.step, self._arrays(batch)
                 del batch
 

@@ -73,15 +73,21 @@ class StreamingDataset(IterableDataset):
         self._collate = collate
         self._seed = -1 if shuffle_seed is None else shuffle_seed
         self._consumer = consumer
-        self.state = State(stream.id, start, 0, self._seed)  #: What iterating goes on with.
+        self.state = State(stream.id, start, 0, self._seed, start)  #: What iterating goes on with.
 
     def state_dict(self) -> dict[str, Any]:
         """What iterating goes on with: the same on every rank."""
         return self.state.to_dict()
 
     def load_state_dict(self, state: dict[str, Any]) -> None:
-        """Go on where ``state`` was. Errors: ``InvalidArgument`` (another stream's, of another seed, damaged)."""
-        self.state = State.from_dict(state, self.stream.id, self._seed)
+        """Go on where ``state`` was.
+
+        Errors: ``InvalidArgument`` (another stream's, of another seed, of epochs that start elsewhere, damaged).
+        """
+        loaded = State.from_dict(state, self.stream.id, self._seed)
+        if self.has_epochs and loaded.start != self.start:
+            raise InvalidArgument(f"the state is of epochs that start at step {loaded.start}, this job's start at {self.start}")
+        self.state = loaded
 
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         for state, step, batch in self.states_and_batches():
@@ -97,10 +103,10 @@ class StreamingDataset(IterableDataset):
         end = self._end_of_epochs()
         while state.epoch < self.epochs:
             for consumed, batch in self._epoch(state, end):
-                state = State(state.stream, consumed, state.epoch, state.seed)
+                state = State(state.stream, consumed, state.epoch, state.seed, state.start)
                 yield state, batch.step, self._collate(batch)
                 del batch
-            state = State(state.stream, self.start, state.epoch + 1, state.seed)
+            state = State(state.stream, self.start, state.epoch + 1, state.seed, state.start)
 
     @property
     def has_epochs(self) -> bool:
