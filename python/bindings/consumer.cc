@@ -2,11 +2,9 @@
 
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
-#include <nanobind/stl/string_view.h>
 
 #include <algorithm>
 #include <memory>
-#include <string_view>
 #include <utility>
 
 #include "python/bindings/bind.h"
@@ -112,12 +110,6 @@ void Close(ConsumerHandle& handle, nb::handle patience) {
   handle.Release();
 }
 
-// Whether its slices are of this content type, and of this schema where it names one.
-bool IsOf(const ReceivedBatch& received, std::string_view content_type, uint64_t schema_hash) {
-  const Entry& entry = received.batch->entry();
-  return entry.content_type == content_type && (entry.schema_hash == 0 || entry.schema_hash == schema_hash);
-}
-
 nb::list Slices(const ReceivedBatch& received) {
   nb::list slices;
   for (size_t i = 0; i < received.batch->slices().size(); ++i) slices.append(ReceivedSlice{received.batch, i});
@@ -142,7 +134,6 @@ void BindConsumer(nb::module_& module) {
       .def_prop_ro("schema_hash", [](const ReceivedBatch& received) { return received.batch->entry().schema_hash; })
       .def_prop_ro("cursor", [](const ReceivedBatch& received) { return ToPython(received.batch->entry().cursor); })
       .def_prop_ro("metadata", [](const ReceivedBatch& received) { return ToPython(received.batch->entry().metadata); })
-      .def("is_of", &IsOf)
       .def("slices", &Slices);
   nb::class_<ConsumerHandle>(module, "Consumer")
       .def_prop_ro("position", [](const ConsumerHandle& handle) { return handle.Get()->position.value; })

@@ -131,6 +131,30 @@ def test_ctrl_c_ends_blocks_though_the_store_hangs(url, run_python, read):
     assert printed == "interrupted\n"
 
 
+# Readers of steps ahead are stuck for ever, and the loop that they read for was left.
+def test_an_interpreter_ends_though_reads_ahead_hang(url, run_python):
+    printed = run_python(
+        """
+        import os, pathlib, sys, batchweave, batchweave.torch
+        stream = batchweave.open(sys.argv[1], create=True, durable=False)
+        with stream.producer("source") as producer:
+            for step in range(20):
+                producer.publish([[{"ids": [step]}]])
+        stream.seal()
+        items = iter(batchweave.torch.StreamingDataLoader(stream, dp_rank=0, dp_size=1, shuffle_seed=1))
+        next(items)
+        for path in pathlib.Path(stream.url).glob("*/data/**/*"):
+            if path.is_file():
+                path.unlink()
+                os.mkfifo(path)  # Nobody writes to it: opening it waits for ever.
+        next(items)  # It was read before; another read begins.
+        print("left")
+        """,
+        url,
+    )
+    assert printed == "left\n"
+
+
 BLOCKING = {
     Stream: {
         "producer", "consumer", "write_part", "create_group", "open_group", "seal", "quarantine", "lift_quarantine", "info",

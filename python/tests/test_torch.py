@@ -2,7 +2,9 @@
 
 import itertools
 import pickle
+from collections import namedtuple
 from concurrent.futures import ThreadPoolExecutor
+from types import MappingProxyType
 
 import numpy as np
 import pytest
@@ -126,7 +128,7 @@ def test_each_sample_comes_once_and_in_order_whatever_the_workers(numbered, work
 def test_the_state_counts_what_was_handed_out(numbered, workers, context):
     stream = numbered(10)
     loader = StreamingDataLoader(stream, dp_rank=0, dp_size=2, num_workers=workers, context=context)
-    assert loader.state_dict() == {"version": 1, "stream": stream.id, "step": 0, "epoch": 0, "seed": -1}
+    assert loader.state_dict() == {"version": 1, "stream": stream.id, "step": 0, "epoch": 0, "seed": -1, "start": 0}
     assert steps_of(itertools.islice(loader, 4)) == [0, 1, 2, 3]
     state = loader.state_dict()
     assert state["step"] == 4  # Though more was fetched ahead.
@@ -164,7 +166,7 @@ def test_the_state_after_a_step_is_told_where_a_framework_looks_ahead(numbered):
 
 
 # Covers G4, G5.
-@pytest.mark.parametrize(("workers", "context"), [(1, "fork"), (2, "fork"), (2, "spawn")])
+@pytest.mark.parametrize(("workers", "context"), [(1, "fork"), (1, "spawn"), (2, "fork"), (2, "spawn")])
 def test_a_dataset_in_the_workers_of_a_plain_dataloader(numbered, workers, context):
     dataset = StreamingDataset(numbered(6), dp_rank=0, dp_size=2)
     running = iter(dataset)
@@ -198,6 +200,7 @@ def test_a_dataset_in_a_plain_dataloader(numbered):
         (lambda state: None, "found None"),
         (lambda state: {**state, "step": -1}, "damaged"),
         (lambda state: {**state, "step": "1"}, "damaged"),
+        (lambda state: {**state, "start": -1}, "damaged"),
         (lambda state: {name: value for name, value in state.items() if name != "epoch"}, "damaged"),
         (lambda state: {**state, "seed": 7}, "shuffle_seed=7"),
     ],
@@ -307,6 +310,55 @@ def test_epochs_of_a_stream_that_grows_are_refused(numbered):
             StreamingDataLoader(stream, dp_rank=0, dp_size=1, **options)
 
 
+@pytest.mark.parametrize("options", [{"epochs": 2}, {"epochs": 2, "shuffle_seed": 1}])
+def test_epochs_begin_at_the_start_and_go_on_only_there(numbered, options):
+    stream = numbered(7)
+
+    def loader(start):
+        return StreamingDataLoader(stream, dp_rank=0, dp_size=1, start=start, **options)
+
+    running = loader(3)
+    items = iter(running)
+    first = steps_of(itertools.islice(items, 5))
+    assert sorted(first[:4]) == [3, 4, 5, 6]
+    state = running.state_dict()
+    left = steps_of(items)
+    resumed = loader(3)
+    resumed.load_state_dict(state)
+    assert steps_of(resumed) == left
+    assert sorted(first[4:] + left) == [3, 4, 5, 6]
+    with pytest.raises(errors.InvalidArgument, match="epochs that start at step 3, this job's start at 2"):
+        loader(2).load_state_dict(state)
+
+
+# Covers G3.
+def test_another_number_of_ranks_along_dp_and_cp_goes_on(stream):
+    with stream.producer("source") as producer:
+        for step in range(6):
+            grid = [[{"ids": torch.tensor([[1000 * step + 10 * dp + cp]])} for cp in range(2)] for dp in range(4)]
+            producer.publish(grid)
+    stream.seal()
+
+    def read(dp_size, cp_size, state, steps):
+        joined = {}
+        for dp_rank, cp_rank in itertools.product(range(dp_size), range(cp_size)):
+            ranks = {"dp_rank": dp_rank, "dp_size": dp_size, "cp_rank": cp_rank, "cp_size": cp_size}
+            loader = StreamingDataLoader(stream, **ranks)
+            if state is not None:
+                loader.load_state_dict(state)
+            for step, batch in itertools.islice(loader, steps):
+                joined.setdefault(step, []).extend(batch["ids"].flatten().tolist())
+        return loader.state_dict(), joined
+
+    state, before = read(4, 1, None, 2)
+    state, between = read(2, 2, state, 3)
+    _, after = read(1, 1, state, 9)
+    assert [list(part) for part in (before, between, after)] == [[0, 1], [2, 3, 4], [5]]
+    for step, ids in {**before, **between, **after}.items():
+        assert sorted(ids) == [1000 * step + 10 * dp + cp for dp in range(4) for cp in range(2)]
+
+
+# Covers G8.
 @pytest.mark.parametrize("workers", [0, 1])
 def test_what_stops_a_reader_is_raised_in_the_loop(numbered, workers):
     stream = numbered(2, seal=False)
@@ -327,9 +379,20 @@ def test_what_collate_gives_is_what_comes(numbered, workers):
     assert [type(batch["ids"]) for _, batch in loader] == [np.ndarray] * 2
 
 
+Pair = namedtuple("Pair", "tensors rest")
+
+
+def paired(batch):
+    return Pair(MappingProxyType(batch[0].torch()), [batch[1].torch()["ids"], "kept"])
+
+
 def test_batches_are_copied_to_a_device(numbered):
-    (_, batch), *_ = StreamingDataLoader(numbered(1), dp_rank=0, dp_size=1, device="meta")
+    stream = numbered(1)
+    (_, batch), *_ = StreamingDataLoader(stream, dp_rank=0, dp_size=1, device="meta")
     assert (batch["ids"].device.type, batch["ids"].shape) == ("meta", (4,))
+    (_, pair), *_ = StreamingDataLoader(stream, dp_rank=0, dp_size=1, device="meta", collate=paired)
+    assert isinstance(pair, Pair)
+    assert (pair.tensors["ids"].device.type, pair.rest[0].device.type, pair.rest[1]) == ("meta", "meta", "kept")
 
 
 def test_a_broadcast_tells_every_rank_of_an_error(run_python, numbered):
@@ -341,20 +404,23 @@ def test_a_broadcast_tells_every_rank_of_an_error(run_python, numbered):
         dist.init_process_group("gloo", init_method=f"file://{rendezvous}", rank=rank, world_size=2)
         def collate(batch):
             return [1] if fails == "collate" else batch[0].torch()
-        for fails in ("stall", "collate"):
+        for fails in ("stall", "collate", "workers"):
+            options = {"num_workers": 1, "context": "no such way to start them"} if fails == "workers" else {}
             loader = StreamingDataLoader(batchweave.open(url), dp_rank=0, dp_size=1, broadcast=True, tp_group=dist.group.WORLD,
-                                         collate=collate, stall_after=0.2)
+                                         collate=collate, stall_after=0.2, **options)
             try:
                 for step, batch in loader:
                     print(step, batch["ids"].tolist())
             except batchweave.BatchweaveError as error:
                 print(type(error).__name__)
+            except (RuntimeError, ValueError) as error:
+                print("no such way to start them" in str(error))
         dist.destroy_process_group()
     """
     with ThreadPoolExecutor(2) as threads:
         arguments = (stream.url, f"{stream.url}.rendezvous")
         printed = list(threads.map(lambda rank: run_python(script, arguments[0], rank, arguments[1]), range(2)))
-    assert printed == ["0 [0, 1]\nStreamStalled\nInvalidArgument\n"] * 2
+    assert printed == ["0 [0, 1]\nStreamStalled\nInvalidArgument\nTrue\n"] * 2
 
 
 @pytest.mark.parametrize("workers", [0, 1])

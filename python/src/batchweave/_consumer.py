@@ -66,26 +66,21 @@ class Slice(_lifetime.OfOneProcess):
 
     def _decoded(self, decode: Any) -> Any:
         batch = self._batch
+        if batch.content_type != safetensors.CONTENT_TYPE:
+            raise SchemaMismatch(
+                f"step {batch.step} of {batch.producer} is {batch.content_type or 'of no content type'}, not "
+                f"{safetensors.CONTENT_TYPE}: read it by slice.data"
+            )
         try:
             arrays, schema = decode(self._native)
         except CorruptData as error:
-            self._check_content_type()
             raise CorruptData(f"step {batch.step} of {batch.producer}, slice dp={self.dp} cp={self.cp}: {error}") from None
-        if not batch.is_of(safetensors.CONTENT_TYPE, schema):
-            self._check_content_type()
+        if batch.schema_hash not in (0, schema):
             raise SchemaMismatch(
                 f"step {batch.step} of {batch.producer}, slice dp={self.dp} cp={self.cp}: the tensors have schema "
                 f"{schema:016x}, the batch says {batch.schema_hash:016x}: its producer mixed two kinds"
             )
         return arrays
-
-    def _check_content_type(self) -> None:
-        batch = self._batch
-        if batch.content_type != safetensors.CONTENT_TYPE:
-            raise SchemaMismatch(
-                f"step {batch.step} of {batch.producer} is {batch.content_type or 'of no content type'}, not "
-                f"{safetensors.CONTENT_TYPE}: read it by slice.data"
-            ) from None
 
 
 class RankBatch(_lifetime.OfOneProcess):

@@ -22,13 +22,13 @@ class OfOneProcess:
         raise TypeError(f"a {type(self).__name__} is of this process alone: {self._instead}")
 
 
-# Seconds that a block which Ctrl-C ends waits for what is under way.
-_HARDLY = 0.3
+#: Seconds that a block which Ctrl-C ends waits for what is under way.
+HARDLY = 0.3
 
 
 def patience(kind: type[BaseException] | None) -> float | None:
     """How many seconds the end of a block waits that ``kind`` has ended; None: as long as it takes."""
-    return _HARDLY if kind is not None and issubclass(kind, KeyboardInterrupt) else None
+    return HARDLY if kind is not None and issubclass(kind, KeyboardInterrupt) else None
 
 
 def close_at_exit(handle: Any) -> None:

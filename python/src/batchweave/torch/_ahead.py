@@ -47,8 +47,11 @@ class Ahead(Generic[Argument, Outcome]):
             except BaseException as error:
                 future.set_exception(error)
 
-    def close(self, patience: float | None = None) -> None:
-        """Begin no call any more, and wait for those that are under way: ``patience`` seconds for each thread."""
+    def close(self, patience: float | None = _lifetime.HARDLY) -> None:
+        """Begin no call any more, and wait for those that are under way: ``patience`` seconds for each thread.
+
+        None: as long as it takes. The end of the interpreter waits hardly: nobody wants what a loop that was left would read.
+        """
         self._closed = True
         for _ in self._threads:
             self._calls.put(None)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import torch
@@ -135,7 +135,9 @@ class StreamingDataLoader:
         return broadcast_items(items, self._tp_group, self._device)
 
     def _read_to_device(self) -> Iterator[tuple[Any, int, Any]]:
-        return self._read() if self._device.type == "cpu" else _copied(self._read(), _copier(self._device))
+        # Begun at the first step: what fails as workers start is told to all whom a broadcast serves.
+        items = self._read()
+        yield from items if self._device.type == "cpu" else _copied(items, _copier(self._device))
 
     def _read(self) -> Iterator[tuple[Any, int, Any]]:
         if not self._workers["num_workers"]:
@@ -230,8 +232,9 @@ def _copier(device: torch.device) -> Callable[[Any], Any]:
 def _map(batch: Any, function: Callable[[torch.Tensor], Any]) -> Any:
     if isinstance(batch, torch.Tensor):
         return function(batch)
-    if isinstance(batch, dict):
+    if isinstance(batch, Mapping):
         return {name: _map(value, function) for name, value in batch.items()}
     if isinstance(batch, (list, tuple)):
-        return type(batch)(_map(value, function) for value in batch)
+        values = [_map(value, function) for value in batch]
+        return type(batch)(*values) if hasattr(batch, "_fields") else type(batch)(values)
     return batch
