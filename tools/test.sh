@@ -29,6 +29,7 @@ tools/stage.sh "fault points" ctest --preset mutant
 tools/stage.sh "servers" tools/servers.sh
 tools/stage.sh "release tests" ctest --preset release --parallel "$JOBS"
 tools/stage.sh "python build" tools/python.sh
+tools/stage.sh "demo data" examples/demo/fetch.sh build/demo
 tools/stage.sh "python tests" timeout 1800 build/venv/bin/python -m pytest --quiet
 tools/stage.sh "simulator" build/release/bw_sim --seeds 300 --fresh --json
 tools/stage.sh "mutations" build/release/bw_sim --mutations --json

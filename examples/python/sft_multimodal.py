@@ -4,6 +4,7 @@
     python sft_multimodal.py train /data/sft ledger --epochs 3    # or by torchrun, with 2 or 4 ranks
 
 Each epoch has the steps in an order of its own, drawn from the seed, alike on every rank. The ledger tells what was trained on.
+Killed, training goes on where it was saved last, in the middle of an epoch.
 """
 
 import argparse
@@ -22,6 +23,7 @@ from batchweave.torch import StreamingDataLoader
 
 DP, ROWS = 4, 1  # Slices of a global batch, samples of a slice.
 SIDE, LETTERS = 32, 48  # Pixels of a picture, bytes of a caption.
+SAVE_EVERY = 4  # Steps.
 
 
 def sample(picture: pathlib.Path, number: int) -> dict[str, Any]:
@@ -70,11 +72,18 @@ def train(url: str, ledger: str, epochs: int) -> None:
     if dist.is_torchelastic_launched():
         dist.init_process_group()
     torch.manual_seed(0)
-    model = DistributedDataParallel(Captioner()) if dist.is_initialized() else Captioner()
+    net = Captioner()
+    model = DistributedDataParallel(net) if dist.is_initialized() else net
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     loader = StreamingDataLoader(batchweave.open(url), group="sft", epochs=epochs, shuffle_seed=1)
-    with open(f"{ledger}.{loader.dataset.place.dp_rank}", "w") as file:
-        for step, batch in loader:
+    saved = pathlib.Path(f"{ledger}.saved")
+    parts = {"model": net, "optimizer": optimizer, "loader": loader}
+    if saved.exists():
+        for name, state in torch.load(saved).items():
+            parts[name].load_state_dict(state)
+    rank = loader.dataset.place.dp_rank
+    with open(f"{ledger}.{rank}", "a") as file:
+        for count, (step, batch) in enumerate(loader, start=1):
             loss = model(batch["pixels"], batch["caption"])
             loss.backward()
             optimizer.step()
@@ -82,6 +91,9 @@ def train(url: str, ledger: str, epochs: int) -> None:
             epoch = loader.state_dict()["epoch"]
             line = {"epoch": epoch, "step": step, "ids": batch["id"].tolist(), "loss": loss.item()}
             print(json.dumps(line), file=file, flush=True)
+            if count % SAVE_EVERY == 0 and rank == 0:  # All ranks are alike.
+                torch.save({name: part.state_dict() for name, part in parts.items()}, saved.with_suffix(".new"))
+                saved.with_suffix(".new").replace(saved)
     loader.checkpoint("trained")
     if dist.is_initialized():
         dist.destroy_process_group()

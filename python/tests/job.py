@@ -1,6 +1,6 @@
 """A small training job under torchrun, as users write one: what each rank consumed goes to a file of its own.
 
-torchrun ... job.py URL FOLDER --group NAME --wrap ddp|fsdp2 [--tp N] [--stop-after STEP] [--asynchronous]
+torchrun ... job.py URL FOLDER --group NAME [--tp N] [--stop-after STEP] [--asynchronous]
 """
 
 import argparse
@@ -13,7 +13,6 @@ import torch.distributed.checkpoint as dcp
 from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
 from torch.distributed.device_mesh import init_device_mesh
 from torch.distributed.fsdp import fully_shard
-from torch.nn.parallel import DistributedDataParallel
 
 import batchweave
 from batchweave.torch import StreamingDataLoader
@@ -34,16 +33,14 @@ class Job:
         self.loader.load_state_dict(state["loader"])
 
 
-def wrapped(mesh, wrap):
+def sharded(mesh):
     torch.manual_seed(0)
     model = torch.nn.Sequential(torch.nn.Linear(4, 8), torch.nn.Tanh(), torch.nn.Linear(8, 4))
-    if wrap == "ddp":
-        return DistributedDataParallel(model, process_group=mesh.get_group("dp_shard"))
     return fully_shard(model, mesh=mesh["dp_shard"])
 
 
 def train(arguments, mesh, log):
-    model = wrapped(mesh, arguments.wrap)
+    model = sharded(mesh)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01, foreach=False)
     stream = batchweave.open(arguments.url)
     loader = StreamingDataLoader(stream, group=arguments.group, device_mesh=mesh, broadcast=arguments.tp > 1, stall_after=60)
@@ -52,7 +49,8 @@ def train(arguments, mesh, log):
     newest = max(folder.glob("step-*"), key=lambda path: int(path.name[5:]), default=None)
     if newest is not None:
         dcp.load({"job": job}, checkpoint_id=newest)
-    saving = None
+    savers = dist.new_group()  # A save talks while training does.
+    saving = None  # One under way, and the step that it was begun after.
     for step, batch in loader:
         loss = (model(batch["x"]) - batch["x"]).square().mean()
         loss.backward()
@@ -63,16 +61,29 @@ def train(arguments, mesh, log):
         log.write(json.dumps({"step": step, "ids": batch["ids"].tolist(), "loss": total.item().hex()}) + "\n")
         log.flush()
         if (step + 1) % 3 == 0:
+            if saving is not None:
+                settle(loader, *saving)
             place = folder / f"step-{step + 1}"
             if arguments.asynchronous:
-                saving = dcp.async_save({"job": job}, checkpoint_id=place)
-                saving.result()
+                saving = dcp.async_save({"job": job}, checkpoint_id=place, process_group=savers), step
             else:
                 dcp.save({"job": job}, checkpoint_id=place)
-            dist.barrier()
-            loader.checkpoint(f"step-{step + 1}")
+                register(loader, step)
         if step == arguments.stop_after:
             break
+    if saving is not None:
+        settle(loader, *saving)
+
+
+def settle(loader, future, step):
+    """A save that went on while later steps were trained."""
+    future.result()
+    register(loader, step)
+
+
+def register(loader, step):
+    dist.barrier()  # The checkpoint is durable on every rank.
+    loader.checkpoint(f"step-{step + 1}", after=step)
 
 
 def main():
@@ -80,7 +91,6 @@ def main():
     parser.add_argument("url")
     parser.add_argument("folder")
     parser.add_argument("--group", default="train")
-    parser.add_argument("--wrap", required=True, choices=["ddp", "fsdp2"])
     parser.add_argument("--tp", type=int, default=1)
     parser.add_argument("--stop-after", type=int)
     parser.add_argument("--asynchronous", action="store_true")

@@ -52,11 +52,20 @@ def test_a_recipe_says_how_it_is_run(recipe):
     assert f"{recipe} STREAM_URL" in done.stderr
 
 
-def test_a_loop_by_explicit_groups(data, tmp_path):
-    torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", 4]
-    run([*torchrun, RECIPES / "megatron_loop.py", data, tmp_path / "told", 2])
-    ranks = [json.loads((tmp_path / "told" / f"rank-{rank}").read_text()) for rank in range(4)]
+# Covers G3.
+def test_a_loop_by_explicit_groups_goes_on_with_other_ranks(data, tmp_path):
+    def trained(ranks, *arguments):
+        torchrun = ["-m", "torch.distributed.run", "--standalone", "--nproc-per-node", ranks]
+        run([*torchrun, RECIPES / "megatron_loop.py", data, tmp_path / "told", *arguments])
+        return [json.loads((tmp_path / "told" / f"rank-{rank}").read_text()) for rank in range(ranks)]
+
+    (first,) = trained(1, 1, 3)
+    ranks = trained(4, 2)
+    assert [line["step"] for line in first] == [0, 1, 2]
+    assert [line["step"] for line in ranks[0]] == list(range(2, STEPS))  # The checkpoint was after step 1.
+    assert abs(first[2]["weight"] - ranks[0][0]["weight"]) < 1e-5
     assert ranks[0] == ranks[1]
     assert ranks[2] == ranks[3]
     assert [line["weight"] for line in ranks[0]] == [line["weight"] for line in ranks[2]]
-    assert sorted(sample for rank in (ranks[0], ranks[2]) for line in rank for sample in line["ids"]) == list(range(4 * STEPS))
+    taken = sorted(sample for rank in (first[:2], ranks[0], ranks[2]) for line in rank for sample in line["ids"])
+    assert taken == list(range(4 * STEPS))

@@ -1,6 +1,8 @@
 """A loop in the manner of Megatron, by explicit groups, over a stream as publish.py makes one:
 
-    torchrun --nproc-per-node 4 megatron_loop.py STREAM_URL FOLDER [TP]
+    torchrun --nproc-per-node 4 megatron_loop.py STREAM_URL FOLDER [TP [STEPS]]
+
+It is saved after every second step, and goes on there, with another number of ranks too; it ends after STEPS.
 
 Ranks are given by number, as megatron.core.parallel_state tells them; one tensor-parallel rank reads for its group; a step's
 batch is cut into micro-batches; every rank of a pipeline would read the same.
@@ -17,6 +19,7 @@ import batchweave
 from batchweave.torch import StreamingDataLoader
 
 MICRO_BATCH = 2
+SAVE_EVERY = 2  # Steps.
 
 
 def groups(tp_size: int) -> tuple[dist.ProcessGroup, dist.ProcessGroup]:
@@ -27,9 +30,11 @@ def groups(tp_size: int) -> tuple[dist.ProcessGroup, dist.ProcessGroup]:
     return of_dp, of_tp
 
 
-def main(url: str, folder: str, tp_size: int = 1) -> None:
-    """Trains until the stream ends; FOLDER/rank-N tells what each rank has trained on."""
+def main(url: str, place: str, tp_size: int = 1, steps: int | None = None) -> None:
+    """Trains until the stream ends; FOLDER/rank-N tells what each rank has trained on since it was started."""
     dist.init_process_group()
+    folder = pathlib.Path(place)
+    folder.mkdir(parents=True, exist_ok=True)
     dp, tp = groups(tp_size)
     loader = StreamingDataLoader(
         batchweave.open(url),
@@ -41,6 +46,11 @@ def main(url: str, folder: str, tp_size: int = 1) -> None:
     )
     torch.manual_seed(0)
     weight = torch.eye(4).mul(0.5).requires_grad_()
+    saved = max(folder.glob("step-*.pt"), key=lambda path: int(path.stem[5:]), default=None)
+    if saved is not None:
+        state = torch.load(saved)
+        loader.load_state_dict(state["loader"])
+        weight.data.copy_(state["weight"])
     trained = []
     for step, batch in loader:
         rows = batch["x"].split(MICRO_BATCH)
@@ -51,12 +61,18 @@ def main(url: str, folder: str, tp_size: int = 1) -> None:
             weight -= 0.1 * weight.grad / dist.get_world_size(dp)
         weight.grad = None
         trained.append({"step": step, "ids": batch["ids"].tolist(), "weight": weight.sum().item()})
-    pathlib.Path(folder).mkdir(parents=True, exist_ok=True)
-    pathlib.Path(folder, f"rank-{dist.get_rank()}").write_text(json.dumps(trained))
+        if (step + 1) % SAVE_EVERY == 0 and dist.get_rank() == 0:  # Every rank has the weight and the state.
+            new = folder / "new"
+            torch.save({"weight": weight.detach(), "loader": loader.state_dict()}, new)
+            new.rename(folder / f"step-{step + 1}.pt")
+            loader.checkpoint(f"step-{step + 1}")
+        if step + 1 == steps:
+            break
+    (folder / f"rank-{dist.get_rank()}").write_text(json.dumps(trained))
     dist.destroy_process_group()
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (3, 4):
+    if not 3 <= len(sys.argv) <= 5:
         sys.exit(__doc__)
-    main(sys.argv[1], sys.argv[2], int(sys.argv[3]) if len(sys.argv) > 3 else 1)
+    main(sys.argv[1], sys.argv[2], *map(int, sys.argv[3:]))
