@@ -4,6 +4,7 @@ import subprocess
 import sys
 import textwrap
 
+import numpy as np
 import pytest
 
 import batchweave
@@ -45,5 +46,21 @@ def publish(stream):
             for number in range(first, first + steps):
                 slices = [[f"{number}:{d}:{c}".encode() for c in range(cp)] for d in range(dp)]
                 producer.publish(slices, cursor=str(number + 1).encode(), samples=dp)
+
+    return run
+
+
+@pytest.fixture
+def numbered(stream):
+    """Publishes steps of `dp` slices, each with samples that are its own, and seals the stream where told to."""
+
+    def run(steps, dp=2, seal=True, samples=2):
+        with stream.producer("source") as producer:
+            for step in range(producer.committed_seq, producer.committed_seq + steps):
+                first = 1000 * step
+                producer.publish([[{"ids": np.arange(first + d * samples, first + (d + 1) * samples)}] for d in range(dp)])
+        if seal:
+            stream.seal()
+        return stream
 
     return run
