@@ -128,7 +128,6 @@ def test_a_step_in_the_middle_costs_no_more_than_the_first(stream, publish):
     assert costs[0][1] == 1
 
 
-# Covers G8.
 def test_what_is_committed_later_than_wanted_is_counted(stream):
     for name, max_staleness, late in (("hasty", 1e-9, 1), ("patient", 3600.0, 0)):
         with stream.producer(name, max_staleness=max_staleness) as producer:
@@ -138,6 +137,7 @@ def test_what_is_committed_later_than_wanted_is_counted(stream):
             assert (stats.late, stats.staleness_max > 0) == (late, True)
 
 
+# Covers G8.
 def test_a_stall_is_told_after_stall_after(stream):
     with stream.consumer(stall_after=0.05) as consumer, pytest.raises(errors.StreamStalled, match="nothing is committed"):
         next(consumer)
