@@ -5,8 +5,9 @@
 #pragma once
 
 #include <nanobind/nanobind.h>
-#include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
 #include <memory>
 #include <utility>
 
@@ -16,11 +17,15 @@
 
 namespace batchweave::python {
 
+// Forks between the process that loaded the module and this one: a child has another number than its parent. It tells
+// them apart without asking the system, which getpid() does, three times a step. Counted by the child (module.cc).
+inline constinit std::atomic<uint32_t> forks{0};
+
 // Shared: by the handle and by a call that outlives it (interrupt.h). In another process the object is left alone.
 template <typename T, typename... Arguments>
 std::shared_ptr<T> MakeShared(Arguments&&... arguments) {
-  const auto destroy = [process = getpid()](T* object) {
-    if (getpid() == process) delete object;
+  const auto destroy = [process = forks.load()](T* object) {
+    if (forks == process) delete object;
   };
   return std::shared_ptr<T>(new T{std::forward<Arguments>(arguments)...}, destroy);
 }
@@ -37,13 +42,13 @@ class Handle {
   // Raises Closed after Release(), and in a process that was forked since.
   const std::shared_ptr<T>& Get() const {
     if (!object_) Raise({ErrorCode::kClosed, "the handle was closed"});
-    if (getpid() != process_) {
+    if (forks != process_) {
       Raise({ErrorCode::kClosed, "the handle was opened by another process, before a fork: open it anew in this one"});
     }
     return object_;
   }
 
-  bool is_open() const { return object_ != nullptr && getpid() == process_; }
+  bool is_open() const { return object_ != nullptr && forks == process_; }
 
   // Gives the object to the caller, and is closed. Raises as Get().
   std::shared_ptr<T> Take() {
@@ -60,7 +65,7 @@ class Handle {
 
  private:
   std::shared_ptr<T> object_;
-  pid_t process_ = getpid();
+  uint32_t process_ = forks;
 };
 
 // Closes: lets go as a call that Ctrl-C ends, since the object may have threads to end that wait for the store. Those are

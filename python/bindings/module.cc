@@ -1,9 +1,12 @@
 #include <nanobind/nanobind.h>
+#include <pthread.h>
 
+#include "batchweave/base/check.h"
 #include "batchweave/base/hash.h"
 #include "python/bindings/bind.h"
 #include "python/bindings/buffers.h"
 #include "python/bindings/durations.h"
+#include "python/bindings/handle.h"
 #include "python/bindings/interrupt.h"
 
 namespace batchweave::python {
@@ -21,6 +24,7 @@ uint64_t HashOf(nanobind::handle data) {
 NB_MODULE(_native, module) {
   // An interpreter that ends while handles are open is no leak to tell of: their processes' ends are part of the design.
   nanobind::set_leak_warnings(false);
+  BW_CHECK(pthread_atfork(nullptr, nullptr, [] { ++forks; }) == 0);
   BindBatch(module);
   BindParts(module);
   BindProducer(module);
