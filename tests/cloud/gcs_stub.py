@@ -77,8 +77,10 @@ class Bucket:
         path = self.root / key
         try:
             while True:
-                path.parent.mkdir(parents=True, exist_ok=True)
-                with contextlib.suppress(FileNotFoundError):  # Its folder became empty just now.
+                # Other requests make its folder, and remove it where it became empty: mkdir() then says that it exists.
+                with contextlib.suppress(FileExistsError, FileNotFoundError):
+                    path.parent.mkdir(parents=True, exist_ok=True)
+                with contextlib.suppress(FileNotFoundError):
                     path.hardlink_to(temporary) if create else os.replace(temporary, path)
                     return True
         except FileExistsError:
