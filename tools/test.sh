@@ -36,7 +36,7 @@ tools/stage.sh "mutations" build/release/bw_sim --mutations --json
 tools/stage.sh "laboratory" build/release/bw_sim scale --producers 1,4,16,64 --policies default,fair \
   --trouble none,restarts,misfits
 tools/stage.sh "model" model/run.py --short
-tools/stage.sh "soak" bash -c 'build/release/bw_bench soak --minutes 1 --json | tee /dev/stderr |
+tools/stage.sh "soak" bash -c 'build/release/bw_bench soak --minutes 1 --json | tee >(cat >&2) |
   grep --quiet "\"leaked_bytes\":0,\"violations\":0}"'
 tools/stage.sh "lint, with clang's build" tools/lint.sh
 tools/stage.sh "asan tests" ctest --preset asan --parallel "$JOBS"
