@@ -53,8 +53,8 @@ struct Plan {
 std::string ProducerName(uint32_t part);
 std::string RankName(const std::string& group, const MeshRank& rank);
 
-// The demo's plan for a stream of about so many steps by so many producers: a trainer that changes its mesh half way, an evaluator that is
-// slower, and on each of the two meshes a producer and a rank are killed.
+// The demo's plan for a stream of about so many steps by so many producers: a trainer that changes its mesh half way, an
+// evaluator that is slower, and on each of the two meshes a producer and a rank are killed.
 Plan PlanFor(uint64_t steps, uint32_t producers);
 
 // About how many steps the corpus gives: from one sample in many. Errors: as Corpus::Read and MakeSample.
